@@ -1,0 +1,69 @@
+//! What a store must be able to do. Every call could be one request to a SPARQL 1.1 server:
+//! graph store PUT and DELETE, an update, a query.
+
+use super::CatalogueError;
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
+use std::path::Path;
+
+/// Which statements are asked for; `None` stands for any.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    pub subject: Option<NamedOrBlankNode>,
+    pub predicate: Option<NamedNode>,
+    pub graph: Option<GraphName>,
+}
+
+/// A stream of statements.
+pub type Quads<'a> = Box<dyn Iterator<Item = Result<Quad, CatalogueError>> + 'a>;
+
+pub trait Backend: Send + Sync {
+    /// Adds statements, all or none. Statements that are there already stay as they are.
+    fn add(&self, quads: Vec<Quad>) -> Result<(), CatalogueError>;
+
+    /// Puts graphs in the place of what is there, or takes them away (`None`), in this order,
+    /// all or none.
+    fn rewrite(&self, graphs: Vec<(NamedNode, Option<Vec<Triple>>)>) -> Result<(), CatalogueError>;
+
+    /// Makes this the only statement with its subject and predicate in its graph.
+    fn set(&self, quad: Quad) -> Result<(), CatalogueError>;
+
+    fn quads(&self, selection: &Selection) -> Result<Quads<'_>, CatalogueError>;
+
+    /// How many statements there are.
+    fn len(&self) -> Result<u64, CatalogueError>;
+
+    fn is_empty(&self) -> Result<bool, CatalogueError> {
+        Ok(self.len()? == 0)
+    }
+
+    /// The names of all graphs.
+    fn graph_names(&self) -> Result<Vec<NamedNode>, CatalogueError>;
+
+    /// The rows of a SELECT of ours, in the order of its variables.
+    fn rows(
+        &self,
+        query: &str,
+        bindings: &[(&str, Term)],
+        union: bool,
+    ) -> Result<Vec<Vec<Option<Term>>>, CatalogueError>;
+
+    /// Evaluates a guarded query and writes its results.
+    fn answer(
+        &self,
+        query: &str,
+        how: &super::results::Answer,
+        out: &mut dyn std::io::Write,
+    ) -> Result<u64, CatalogueError>;
+
+    /// Everything written so far survives a power cut.
+    fn flush(&self) -> Result<(), CatalogueError>;
+
+    /// A consistent copy that opens as a store of its own.
+    fn backup(&self, target: &Path) -> Result<(), CatalogueError>;
+
+    /// Checks the store's own invariants.
+    fn validate(&self) -> Result<(), CatalogueError>;
+
+    /// Makes the files smaller and reading faster, after much was written.
+    fn optimize(&self) -> Result<(), CatalogueError>;
+}

@@ -1,0 +1,208 @@
+//! Oxigraph inside the process, on disk or in memory.
+
+use super::backend::{Backend, Quads, Selection};
+use super::results::{self, Answer};
+use super::{CatalogueError, queries};
+use oxigraph::sparql::{QueryResults, SparqlEvaluator};
+use oxigraph::store::{StorageError, Store};
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
+use std::io::Write;
+use std::path::Path;
+
+/// Roughly what the bulk loader may use for one batch. Its default, 2 GB a thread, is more
+/// than a whole import should take.
+const BULK_MEGABYTES: usize = 800;
+
+pub struct Embedded {
+    store: Store,
+}
+
+impl Embedded {
+    /// A store that ends with the process.
+    pub fn in_memory() -> Result<Self, CatalogueError> {
+        Ok(Self { store: Store::new()? })
+    }
+
+    /// The store in this directory.
+    #[cfg(feature = "rocksdb")]
+    pub fn open(directory: &Path) -> Result<Self, CatalogueError> {
+        remove_orphans(directory)?;
+        Ok(Self { store: Store::open(directory)? })
+    }
+
+    #[cfg(feature = "rocksdb")]
+    pub fn open_read_only(directory: &Path) -> Result<Self, CatalogueError> {
+        Ok(Self { store: Store::open_read_only(directory)? })
+    }
+
+    /// Without RocksDB there is nothing on disk: the pipeline fills the store from the archive.
+    #[cfg(not(feature = "rocksdb"))]
+    pub fn open(_: &Path) -> Result<Self, CatalogueError> {
+        Self::in_memory()
+    }
+
+    #[cfg(not(feature = "rocksdb"))]
+    pub fn open_read_only(_: &Path) -> Result<Self, CatalogueError> {
+        Self::in_memory()
+    }
+}
+
+/// A bulk load that was killed leaves its files behind, and the store does not look for them.
+#[cfg(feature = "rocksdb")]
+fn remove_orphans(directory: &Path) -> std::io::Result<()> {
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with("bulk-") && name.ends_with(".sst") {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+impl Backend for Embedded {
+    fn add(&self, quads: Vec<Quad>) -> Result<(), CatalogueError> {
+        if quads.is_empty() {
+            return Ok(());
+        }
+        let mut loader = self.store.bulk_loader().with_max_memory_size_in_megabytes(BULK_MEGABYTES);
+        loader.load_quads(quads)?;
+        Ok(loader.commit()?)
+    }
+
+    fn rewrite(&self, graphs: Vec<(NamedNode, Option<Vec<Triple>>)>) -> Result<(), CatalogueError> {
+        if graphs.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.store.start_transaction()?;
+        for (name, triples) in graphs {
+            let Some(triples) = triples else {
+                transaction.remove_named_graph(&name)?;
+                continue;
+            };
+            transaction.clear_graph(&name)?;
+            for triple in triples {
+                transaction.insert(&triple.in_graph(name.clone()));
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    fn set(&self, quad: Quad) -> Result<(), CatalogueError> {
+        let mut transaction = self.store.start_transaction()?;
+        let old: Vec<Quad> = transaction
+            .quads_for_pattern(
+                Some(quad.subject.as_ref()),
+                Some(quad.predicate.as_ref()),
+                None,
+                Some(quad.graph_name.as_ref()),
+            )
+            .collect::<Result<_, StorageError>>()?;
+        for quad in &old {
+            transaction.remove(quad);
+        }
+        transaction.insert(&quad);
+        Ok(transaction.commit()?)
+    }
+
+    fn quads(&self, selection: &Selection) -> Result<Quads<'_>, CatalogueError> {
+        let quads = self.store.quads_for_pattern(
+            selection.subject.as_ref().map(NamedOrBlankNode::as_ref),
+            selection.predicate.as_ref().map(NamedNode::as_ref),
+            None,
+            selection.graph.as_ref().map(GraphName::as_ref),
+        );
+        Ok(Box::new(quads.map(|quad| quad.map_err(CatalogueError::from))))
+    }
+
+    fn len(&self) -> Result<u64, CatalogueError> {
+        Ok(self.store.len()? as u64)
+    }
+
+    fn graph_names(&self) -> Result<Vec<NamedNode>, CatalogueError> {
+        let mut names = Vec::new();
+        for name in self.store.named_graphs() {
+            if let NamedOrBlankNode::NamedNode(name) = name? {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn rows(
+        &self,
+        query: &str,
+        bindings: &[(&str, Term)],
+        union: bool,
+    ) -> Result<Vec<Vec<Option<Term>>>, CatalogueError> {
+        let mut prepared =
+            evaluator().parse_query(query).map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
+        for (name, term) in bindings {
+            prepared = prepared.substitute_variable(Variable::new_unchecked(*name), term.clone());
+        }
+        if union {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        let QueryResults::Solutions(solutions) =
+            prepared.on_store(&self.store).execute().map_err(evaluation)?
+        else {
+            return Err(CatalogueError::Evaluation("it is not a SELECT".to_owned()));
+        };
+        solutions.map(|solution| Ok(solution.map_err(evaluation)?.values().to_vec())).collect()
+    }
+
+    fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {
+        let mut prepared =
+            evaluator().parse_query(query).map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
+        if how.union && prepared.dataset().is_default_dataset() {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        let results = prepared.on_store(&self.store).execute().map_err(evaluation)?;
+        results::write(results, how, out)
+    }
+
+    fn flush(&self) -> Result<(), CatalogueError> {
+        #[cfg(feature = "rocksdb")]
+        self.store.flush()?;
+        Ok(())
+    }
+
+    fn backup(&self, target: &Path) -> Result<(), CatalogueError> {
+        #[cfg(feature = "rocksdb")]
+        self.store.backup(target)?;
+        let _ = target;
+        Ok(())
+    }
+
+    fn validate(&self) -> Result<(), CatalogueError> {
+        Ok(self.store.validate()?)
+    }
+
+    fn optimize(&self) -> Result<(), CatalogueError> {
+        #[cfg(feature = "rocksdb")]
+        self.store.optimize()?;
+        Ok(())
+    }
+}
+
+/// An evaluator with our prefixes. It reaches no other server: Oxigraph is compiled without
+/// its HTTP client.
+fn evaluator() -> SparqlEvaluator {
+    queries::with_prefixes(SparqlEvaluator::new())
+}
+
+fn evaluation(error: impl std::fmt::Display) -> CatalogueError {
+    CatalogueError::Evaluation(error.to_string())
+}
+
+impl From<StorageError> for CatalogueError {
+    fn from(error: StorageError) -> Self {
+        Self::Store(error.to_string())
+    }
+}

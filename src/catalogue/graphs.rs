@@ -1,0 +1,80 @@
+//! The names of graphs and of the things in them, all under the catalogue's base IRI.
+
+use crate::record::percent_encode;
+use oxrdf::{IriParseError, NamedNode};
+
+/// Makes names under one base IRI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graphs {
+    base: String,
+}
+
+impl Graphs {
+    /// The base must be an absolute IRI; it gets a closing slash if it has none.
+    pub fn new(base: &str) -> Result<Self, IriParseError> {
+        NamedNode::new(base)?;
+        let base = if base.ends_with(['/', '#']) { base.to_owned() } else { format!("{base}/") };
+        Ok(Self { base })
+    }
+
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// A record: the name of its graph, and of the record in it.
+    pub fn record(&self, source: &str, id: &str) -> NamedNode {
+        self.name(&format!("record/{}/{}", percent_encode(source), percent_encode(id)))
+    }
+
+    /// The beginning that the graphs of all records share.
+    pub fn records(&self) -> String {
+        format!("{}record/", self.base)
+    }
+
+    pub fn source(&self, source: &str) -> NamedNode {
+        self.name(&format!("source/{}", percent_encode(source)))
+    }
+
+    pub fn content_type(&self, code: &str) -> NamedNode {
+        self.name(&format!("content-type/{}", percent_encode(code)))
+    }
+
+    pub fn run(&self, run: u64) -> NamedNode {
+        self.name(&format!("run/{run}"))
+    }
+
+    /// Runs, agents, rule versions, times.
+    pub fn provenance(&self) -> NamedNode {
+        self.name("provenance")
+    }
+
+    /// Decisions, scores, clusters.
+    pub fn resolution(&self) -> NamedNode {
+        self.name("resolution")
+    }
+
+    /// The beginning of the link trees of web sources.
+    pub fn links(&self) -> String {
+        format!("{}links/", self.base)
+    }
+
+    /// The labels of the code lists in use.
+    pub fn vocabulary(&self) -> NamedNode {
+        self.name("vocabulary")
+    }
+
+    /// A program or person that did something.
+    pub fn agent(&self, agent: &str) -> NamedNode {
+        self.name(&format!("agent/{}", percent_encode(agent)))
+    }
+
+    /// The store itself, as the subject of its journal.
+    pub fn store(&self) -> NamedNode {
+        self.name("store")
+    }
+
+    fn name(&self, path: &str) -> NamedNode {
+        // The base was checked and the path is percent-encoded.
+        NamedNode::new_unchecked(format!("{}{path}", self.base))
+    }
+}

@@ -1,0 +1,150 @@
+//! The catalogue: what the triplestore holds, and the only way to it.
+//!
+//! Callers hand over whole graphs and ask with the texts in `queries/`; nobody else imports a
+//! store. What is behind is a [`Backend`]: today Oxigraph on disk or in memory, later any
+//! SPARQL 1.1 server. The store is derived: it follows the archive and remembers in its own
+//! provenance graph how far it got ([`Catalogue::position`]), so after a kill the pipeline
+//! knows what to write again. Writing the same batch twice changes nothing.
+//!
+//! [`guard`] stands before every query text that is not ours, [`worker`] is the process that
+//! can be killed when one does not end.
+
+mod backend;
+mod embedded;
+pub mod export;
+mod graphs;
+pub mod guard;
+mod queries;
+pub mod results;
+pub mod worker;
+
+pub use backend::{Backend, Selection};
+pub use embedded::Embedded;
+pub use graphs::Graphs;
+pub use queries::QUERIES;
+
+use crate::ontology::{pin, xsd};
+use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
+use std::path::Path;
+
+/// Why the catalogue could not do what was asked. Bad records are no reason.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogueError {
+    #[error("the store failed: {0}")]
+    Store(String),
+    #[error("the query cannot be evaluated: {0}")]
+    Evaluation(String),
+    #[error("there is no query `{0}`")]
+    NoSuchQuery(String),
+    #[error(transparent)]
+    Refused(#[from] guard::Refusal),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// What one step of the pipeline changes.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// Statements of graphs that the store does not hold yet.
+    pub added: Vec<Quad>,
+    /// Graphs to be put in the place of what is there, or taken away; in this order, after
+    /// the additions.
+    pub rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
+    /// How far in the archive the store is once this is written.
+    pub position: u64,
+}
+
+impl Changes {
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.rewritten.is_empty()
+    }
+}
+
+/// The facade over one store.
+pub struct Catalogue {
+    backend: Box<dyn Backend>,
+    graphs: Graphs,
+}
+
+impl Catalogue {
+    /// The store under a catalogue directory, made if it is not there.
+    pub fn open(directory: &Path, graphs: Graphs) -> Result<Self, CatalogueError> {
+        Ok(Self::over(Box::new(Embedded::open(&directory.join("store"))?), graphs))
+    }
+
+    /// The same, for reading beside other readers. Nobody may be writing.
+    pub fn open_read_only(directory: &Path, graphs: Graphs) -> Result<Self, CatalogueError> {
+        Ok(Self::over(Box::new(Embedded::open_read_only(&directory.join("store"))?), graphs))
+    }
+
+    pub fn over(backend: Box<dyn Backend>, graphs: Graphs) -> Self {
+        Self { backend, graphs }
+    }
+
+    pub fn graphs(&self) -> &Graphs {
+        &self.graphs
+    }
+
+    pub fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    /// Writes one step and notes how far the store is. When this returns, a kill costs nothing;
+    /// when it is interrupted, doing it again ends in the same store.
+    pub fn write(&self, changes: Changes) -> Result<(), CatalogueError> {
+        let position = changes.position;
+        if !changes.is_empty() {
+            self.backend.add(changes.added)?;
+            self.backend.rewrite(changes.rewritten)?;
+            // The journal must never be ahead of what it speaks of, not even on a disk that
+            // lost its power.
+            self.backend.flush()?;
+        }
+        self.note_position(position)
+    }
+
+    /// Up to which entry of the archive the store holds everything.
+    pub fn position(&self) -> Result<u64, CatalogueError> {
+        let selection = Selection {
+            subject: Some(self.graphs.store().into()),
+            predicate: Some(pin::APPLIED_UP_TO.into_owned()),
+            graph: Some(self.graphs.provenance().into()),
+        };
+        let mut position = 0;
+        for quad in self.backend.quads(&selection)? {
+            if let Term::Literal(number) = quad?.object {
+                position = position.max(number.value().parse().unwrap_or(0));
+            }
+        }
+        Ok(position)
+    }
+
+    fn note_position(&self, position: u64) -> Result<(), CatalogueError> {
+        let literal = Literal::new_typed_literal(position.to_string(), xsd::INTEGER);
+        let journal = Quad::new(self.graphs.store(), pin::APPLIED_UP_TO, literal, self.graphs.provenance());
+        self.backend.set(journal)
+    }
+
+    /// Whether anything was merged: until then the union of all graphs stands for the master.
+    pub fn has_master(&self) -> Result<bool, CatalogueError> {
+        let selection = Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() };
+        Ok(self.backend.quads(&selection)?.next().is_some())
+    }
+
+    /// The statements of one graph.
+    pub fn graph(&self, name: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+        let selection = Selection { graph: Some(name.clone().into()), ..Selection::default() };
+        self.backend.quads(&selection)?.map(|quad| quad.map(Triple::from)).collect()
+    }
+
+    /// Rows of one of the texts in `queries/`, with some of its variables bound.
+    pub fn rows(
+        &self,
+        query: &str,
+        bindings: &[(&str, Term)],
+    ) -> Result<Vec<Vec<Option<Term>>>, CatalogueError> {
+        let text = queries::text(query)?;
+        self.backend.rows(text, bindings, !self.has_master()?)
+    }
+}

@@ -1,0 +1,44 @@
+//! The texts under `queries/`, as they are in the binary, and the prefixes they share.
+
+use super::CatalogueError;
+use crate::ontology::prefixes;
+use oxigraph::sparql::SparqlEvaluator;
+
+macro_rules! queries {
+    ($($name:literal)*) => {
+        /// Every query text by its path under `queries/` without the ending.
+        pub const QUERIES: &[(&str, &str)] = &[$((
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/queries/", $name, ".rq")),
+        ),)*];
+    };
+}
+
+queries! {
+    "report/content-types"
+    "report/records-by-content-type"
+    "report/records-by-format"
+    "report/records-by-source"
+    "report/titles"
+    "report/unmapped-tags"
+    "report/unmerged-records"
+}
+
+pub(super) fn text(name: &str) -> Result<&'static str, CatalogueError> {
+    QUERIES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
+        .ok_or_else(|| CatalogueError::NoSuchQuery(name.to_owned()))
+}
+
+/// The one prefix table, so that nobody has to declare `bf:`.
+pub(super) fn with_prefixes(mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
+    for (prefix, namespace) in prefixes() {
+        // A prefix of the shipped table is valid, which a test asserts.
+        if let Ok(next) = evaluator.clone().with_prefix(prefix, namespace) {
+            evaluator = next;
+        }
+    }
+    evaluator
+}

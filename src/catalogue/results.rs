@@ -1,0 +1,208 @@
+//! Writing the results of a query: a table for people, the W3C formats for programs.
+
+use super::CatalogueError;
+use crate::ontology::{prefixes, shorten};
+use oxigraph::sparql::QueryResults;
+use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxrdf::{Term, Variable};
+use oxrdfio::{RdfFormat, RdfSerializer};
+use std::io::Write;
+
+/// How the rows of a SELECT are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowFormat {
+    #[default]
+    Table,
+    Json,
+    Csv,
+    Tsv,
+    Xml,
+}
+
+/// How a query is to be answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub rows: RowFormat,
+    /// For CONSTRUCT and DESCRIBE.
+    pub graph: RdfFormat,
+    /// The default graph is the union of all graphs.
+    pub union: bool,
+    /// More rows than this end the answer with an error.
+    pub row_limit: u64,
+}
+
+/// Writes results as they come; says how many rows or statements there were.
+pub(super) fn write(
+    results: QueryResults<'_>,
+    how: &Answer,
+    out: &mut dyn Write,
+) -> Result<u64, CatalogueError> {
+    match results {
+        QueryResults::Boolean(value) => {
+            match row_syntax(how.rows) {
+                Some(format) => {
+                    QueryResultsSerializer::from_format(format)
+                        .serialize_boolean_to_writer(&mut *out, value)?;
+                }
+                None => writeln!(out, "{}", if value { "yes" } else { "no" })?,
+            }
+            Ok(1)
+        }
+        QueryResults::Graph(triples) => {
+            let mut serializer = serializer(how.graph).for_writer(&mut *out);
+            let mut count = 0;
+            for triple in triples {
+                count += 1;
+                within(count, how)?;
+                let triple = triple.map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
+                serializer.serialize_triple(&triple)?;
+            }
+            serializer.finish()?;
+            Ok(count)
+        }
+        QueryResults::Solutions(solutions) => {
+            let variables = solutions.variables().to_vec();
+            let rows = solutions.map(|solution| {
+                solution
+                    .map(|solution| solution.values().to_vec())
+                    .map_err(|error| CatalogueError::Evaluation(error.to_string()))
+            });
+            match row_syntax(how.rows) {
+                Some(format) => machine(&variables, rows, format, how, out),
+                None => table(&variables, rows, how, out),
+            }
+        }
+    }
+}
+
+fn row_syntax(format: RowFormat) -> Option<QueryResultsFormat> {
+    match format {
+        RowFormat::Table => None,
+        RowFormat::Json => Some(QueryResultsFormat::Json),
+        RowFormat::Csv => Some(QueryResultsFormat::Csv),
+        RowFormat::Tsv => Some(QueryResultsFormat::Tsv),
+        RowFormat::Xml => Some(QueryResultsFormat::Xml),
+    }
+}
+
+/// A serializer with the prefixes everything else uses.
+pub fn serializer(format: RdfFormat) -> RdfSerializer {
+    let mut serializer = RdfSerializer::from_format(format);
+    for (prefix, namespace) in prefixes() {
+        if let Ok(next) = serializer.clone().with_prefix(prefix, namespace) {
+            serializer = next;
+        }
+    }
+    serializer
+}
+
+fn within(count: u64, how: &Answer) -> Result<(), CatalogueError> {
+    if count > how.row_limit {
+        let limit = how.row_limit;
+        return Err(CatalogueError::Evaluation(format!(
+            "it gives more than {limit} rows; add a LIMIT or raise `--max-rows`"
+        )));
+    }
+    Ok(())
+}
+
+type Row = Vec<Option<Term>>;
+
+fn machine(
+    variables: &[Variable],
+    rows: impl Iterator<Item = Result<Row, CatalogueError>>,
+    format: QueryResultsFormat,
+    how: &Answer,
+    out: &mut dyn Write,
+) -> Result<u64, CatalogueError> {
+    let mut serializer = QueryResultsSerializer::from_format(format)
+        .serialize_solutions_to_writer(&mut *out, variables.to_vec())?;
+    let mut count = 0;
+    for row in rows {
+        count += 1;
+        within(count, how)?;
+        let row = row?;
+        serializer.serialize(
+            variables
+                .iter()
+                .zip(&row)
+                .filter_map(|(variable, value)| Some((variable.as_ref(), value.as_ref()?.as_ref()))),
+        )?;
+    }
+    serializer.finish()?;
+    Ok(count)
+}
+
+/// Columns as wide as the first rows need. Later rows may stick out: the table streams.
+fn table(
+    variables: &[Variable],
+    mut rows: impl Iterator<Item = Result<Row, CatalogueError>>,
+    how: &Answer,
+    out: &mut dyn Write,
+) -> Result<u64, CatalogueError> {
+    const SAMPLE: usize = 200;
+    const WIDEST: usize = 60;
+    let mut first = Vec::new();
+    let mut count = 0;
+    for row in rows.by_ref().take(SAMPLE) {
+        count += 1;
+        within(count, how)?;
+        first.push(cells(&row?));
+    }
+    let names: Vec<String> = variables.iter().map(|variable| variable.as_str().to_owned()).collect();
+    let mut widths: Vec<usize> = names.iter().map(|name| width(name)).collect();
+    for row in &first {
+        for (column, cell) in widths.iter_mut().zip(row) {
+            *column = (*column).max(width(cell)).min(WIDEST);
+        }
+    }
+    line(&names, &widths, out)?;
+    let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+    line(&rule, &widths, out)?;
+    for row in &first {
+        line(row, &widths, out)?;
+    }
+    for row in rows {
+        count += 1;
+        within(count, how)?;
+        line(&cells(&row?), &widths, out)?;
+    }
+    writeln!(out, "({count} {})", if count == 1 { "row" } else { "rows" })?;
+    Ok(count)
+}
+
+fn cells(row: &[Option<Term>]) -> Vec<String> {
+    row.iter()
+        .map(|value| match value {
+            None => String::new(),
+            Some(Term::Literal(literal)) => {
+                let text: String =
+                    literal.value().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+                match literal.language() {
+                    Some(language) => format!("{text}@{language}"),
+                    None => text,
+                }
+            }
+            Some(Term::NamedNode(node)) => {
+                shorten(node.as_str()).unwrap_or_else(|| format!("<{}>", node.as_str()))
+            }
+            Some(term) => term.to_string(),
+        })
+        .collect()
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn line(cells: &[String], widths: &[usize], out: &mut dyn Write) -> std::io::Result<()> {
+    let mut text = String::new();
+    for (cell, column) in cells.iter().zip(widths) {
+        if !text.is_empty() {
+            text.push_str("  ");
+        }
+        text.push_str(cell);
+        text.extend(std::iter::repeat_n(' ', column.saturating_sub(width(cell))));
+    }
+    writeln!(out, "{}", text.trim_end())
+}

@@ -1,0 +1,109 @@
+//! A query in a process of its own.
+//!
+//! Oxigraph looks at its cancellation token while it scans, but not inside joins and sorts, so
+//! a query can only be stopped for certain by ending the process that evaluates it. The
+//! parent passes the text on and forwards the answer; at the deadline it kills the child. A
+//! child that dies (a stack overflow, say) is an error message in the parent and nothing more.
+
+use super::results::Answer;
+use super::{Catalogue, CatalogueError, guard};
+use std::io::{self, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// What parser and evaluator may use for recursion, beyond what the guard lets through.
+const STACK: usize = 256 * 1024 * 1024;
+
+/// How a supervised query ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    Answered,
+    /// The child said why on its standard error, which comes here.
+    Failed(String),
+    TimedOut,
+}
+
+/// The child's side: guards, evaluates and writes to `out`.
+pub fn evaluate(
+    catalogue: &Catalogue,
+    query: &str,
+    how: &Answer,
+    out: &mut (dyn Write + Send),
+) -> Result<u64, CatalogueError> {
+    guard::check(query)?;
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || catalogue.backend().answer(query, how, out))
+            .map_err(CatalogueError::Io)?
+            .join()
+            .unwrap_or_else(|_| Err(CatalogueError::Evaluation("the evaluator failed".to_owned())))
+    })
+}
+
+/// The parent's side: runs `command`, which must read the query from its standard input, and
+/// forwards its answer to `out` until it ends or the time is up.
+pub fn supervise(mut command: Command, query: &str, limit: Duration, out: &mut dyn Write) -> io::Result<End> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let deadline = Instant::now() + limit;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A child that ends at once closes its input: its status tells more than our error.
+        let _ = stdin.write_all(query.as_bytes());
+    }
+    let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(16);
+    let answer = child.stdout.take();
+    let reader = std::thread::spawn(move || forward(answer, &sender));
+    let complaint = child.stderr.take();
+    let listener = std::thread::spawn(move || listen(complaint));
+    loop {
+        match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(bytes) => {
+                if let Err(error) = out.write_all(&bytes) {
+                    stop(&mut child);
+                    return Err(error);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                stop(&mut child);
+                return Ok(End::TimedOut);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let status = child.wait()?;
+    let _ = reader.join();
+    let complaint = listener.join().unwrap_or_default();
+    out.flush()?;
+    Ok(if status.success() {
+        End::Answered
+    } else if complaint.trim().is_empty() {
+        End::Failed(format!("the query ended its process ({status}); nothing else is harmed"))
+    } else {
+        End::Failed(complaint.trim().to_owned())
+    })
+}
+
+fn stop(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+fn forward(answer: Option<impl Read>, sender: &mpsc::SyncSender<Vec<u8>>) {
+    let Some(mut answer) = answer else { return };
+    let mut buffer = vec![0; 64 * 1024];
+    while let Ok(read) = answer.read(&mut buffer) {
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if bytes.is_empty() || sender.send(bytes.to_vec()).is_err() {
+            break;
+        }
+    }
+}
+
+fn listen(complaint: Option<impl Read>) -> String {
+    let mut text = String::new();
+    if let Some(complaint) = complaint {
+        let _ = complaint.take(64 * 1024).read_to_string(&mut text);
+    }
+    text
+}

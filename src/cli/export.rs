@@ -1,0 +1,169 @@
+//! `pinakes export`
+
+use super::progress::Progress;
+use super::{Done, General, output};
+use anyhow::{Context, bail};
+use oxrdf::NamedNode;
+use oxrdfio::{JsonLdProfileSet, RdfFormat};
+use pinakes::catalogue::export::{Which, canonical, export};
+use pinakes::pipeline::{Session, Watch};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Write statements out, whole or in part
+///
+/// The format is told from the ending of `--output`, or N-Quads; an ending in .gz or .zst
+/// compresses. Formats without graph names (Turtle, N-Triples, RDF/XML) get the statements
+/// without them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes export --graph all --format nquads --output dump.nq.gz
+  pinakes export --graph records --format turtle --output records.ttl
+  pinakes export --canonical --output canonical.nq
+  pinakes export --canonical")]
+pub(super) struct Export {
+    /// `all`, `master`, `records`, or the IRI of one graph
+    #[arg(short, long, default_value = "all")]
+    graph: String,
+    #[arg(short, long, value_enum)]
+    format: Option<Syntax>,
+    /// The file to write; without it, standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Content only, as sorted N-Quads, with its SHA-256: equal catalogues give equal text
+    #[arg(long, conflicts_with_all = ["format", "graph"])]
+    canonical: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Syntax {
+    Turtle,
+    Ntriples,
+    Nquads,
+    Trig,
+    Rdfxml,
+    Jsonld,
+}
+
+impl Syntax {
+    fn format(self) -> RdfFormat {
+        match self {
+            Self::Turtle => RdfFormat::Turtle,
+            Self::Ntriples => RdfFormat::NTriples,
+            Self::Nquads => RdfFormat::NQuads,
+            Self::Trig => RdfFormat::TriG,
+            Self::Rdfxml => RdfFormat::RdfXml,
+            Self::Jsonld => RdfFormat::JsonLd { profile: JsonLdProfileSet::empty() },
+        }
+    }
+}
+
+impl Export {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        let mut progress = Progress::new(general);
+        let session = Session::read(general.home()?, &mut progress)?;
+        let catalogue = &session.catalogue;
+        let total = catalogue.backend().len()?;
+        if self.canonical {
+            progress.begin("sorting", Some(total));
+            let out = self.sink()?;
+            let to_file = self.output.is_some();
+            let (count, hash) = canonical(catalogue, out, |done| tick(&mut progress, done))?;
+            progress.end();
+            let line = format!("{hash}  {}", output::count(count, "statement"));
+            // On standard output the text itself is the result.
+            if to_file {
+                output::line(&line)?;
+            } else {
+                output::say(general, &line);
+            }
+            return Ok(Done::Well);
+        }
+        let which = self.which()?;
+        if which == Which::Master && !catalogue.has_master()? {
+            output::say(
+                general,
+                "nothing is merged yet: the master is empty; `--graph records` has the records",
+            );
+        }
+        let format = self.format()?;
+        progress.begin("exporting", Some(total));
+        let count = export(catalogue, &which, format, self.sink()?, |done| tick(&mut progress, done))?;
+        progress.end();
+        output::say(general, &format!("wrote {}", output::count(count, "statement")));
+        Ok(Done::Well)
+    }
+
+    fn which(&self) -> anyhow::Result<Which> {
+        Ok(match self.graph.as_str() {
+            "all" => Which::All,
+            "master" => Which::Master,
+            "records" => Which::Records,
+            iri => Which::Graph(
+                NamedNode::new(iri)
+                    .with_context(|| format!("`{iri}` is neither `all`, `master`, `records` nor an IRI"))?,
+            ),
+        })
+    }
+
+    fn format(&self) -> anyhow::Result<RdfFormat> {
+        if let Some(format) = self.format {
+            return Ok(format.format());
+        }
+        let Some(output) = &self.output else { return Ok(RdfFormat::NQuads) };
+        let name = output.to_string_lossy();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        match name.rsplit_once('.').and_then(|(_, ending)| RdfFormat::from_extension(ending)) {
+            Some(format) => Ok(format),
+            None => {
+                bail!("the ending of `{}` names no RDF format; say which with `--format`", output.display())
+            }
+        }
+    }
+
+    fn sink(&self) -> anyhow::Result<Sink> {
+        let Some(path) = &self.output else {
+            return Ok(Sink::Plain(Box::new(std::io::stdout())));
+        };
+        let file = File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?;
+        let file = BufWriter::with_capacity(256 * 1024, file);
+        Ok(match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Sink::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
+            Some("zst") => Sink::Zstd(zstd::stream::write::Encoder::new(file, 3)?.auto_finish()),
+            _ => Sink::Plain(Box::new(file)),
+        })
+    }
+}
+
+fn tick(progress: &mut Progress<'_>, done: u64) {
+    if done.is_multiple_of(10_000) {
+        progress.advance(done, done);
+    }
+}
+
+/// Where an export goes. Compressors finish when they are dropped.
+enum Sink {
+    Plain(Box<dyn Write>),
+    Gzip(flate2::write::GzEncoder<BufWriter<File>>),
+    Zstd(zstd::stream::write::AutoFinishEncoder<'static, BufWriter<File>>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
+            Self::Zstd(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Gzip(out) => out.flush(),
+            Self::Zstd(out) => out.flush(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `pinakes import`
+
+use super::progress::Progress;
+use super::{Done, General, output};
+use anyhow::{Context, bail};
+use pinakes::decode::Options;
+use pinakes::decode::charset::Charset;
+use pinakes::map::ContentTypes;
+use pinakes::pipeline::{self, Request, Session, Summary};
+use pinakes::record::Format;
+use std::path::PathBuf;
+
+/// Take records from files into the catalogue
+///
+/// The format is told from the content, compression too. Every record is kept as received;
+/// one that cannot be read is reported, kept, and does not stop the others. A file imported
+/// again adds nothing, a record that changed becomes a new version. Nothing is fetched.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats: iso2709 (MARC 21 and UNIMARC), marcxml, marc-json, mrk, aleph, oai_dc, mods, csv, tsv,
+json, turtle, ntriples, nquads, trig, rdfxml, jsonld; gzip and zstd are read as they are.
+
+Examples:
+  pinakes import --source loc records.mrc
+  pinakes import --source spreadsheet books.csv.gz
+  pinakes import --source loc --replace records.mrc
+  cat records.mrc | pinakes import --source loc -
+
+Exit status: 0 all records taken; 1 some data was refused; 2 could not run")]
+pub(super) struct Import {
+    /// The source the records belong to: letters, digits, `-`, `_` and `.`
+    #[arg(short, long, value_name = "NAME", value_parser = source_name)]
+    source: String,
+    /// Files to read; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The format, against what the content shows
+    #[arg(short, long)]
+    format: Option<Format>,
+    /// The character set of ISO 2709 records, against what they say
+    #[arg(long, value_name = "NAME", value_parser = charset)]
+    charset: Option<Charset>,
+    /// The column or key that identifies a row
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+    /// The content type of records that do not tell, e.g. `book`
+    #[arg(long, value_name = "CODE")]
+    content_type: Option<String>,
+    /// The files are all the source has: withdraw what they do not hold
+    #[arg(long)]
+    replace: bool,
+    /// Read and decode, report, and write nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+fn source_name(name: &str) -> Result<String, String> {
+    let legal = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || !name.chars().all(legal) {
+        return Err("a source is named by letters, digits, `-`, `_` and `.`".to_owned());
+    }
+    Ok(name.to_owned())
+}
+
+fn charset(name: &str) -> Result<Charset, String> {
+    Charset::from_name(name).ok_or_else(|| {
+        let known: Vec<_> = Charset::ALL.iter().map(|charset| charset.name()).collect();
+        format!("it is not one of {}", known.join(", "))
+    })
+}
+
+impl Import {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        for file in &self.files {
+            // Better to know now than after an hour of the files before it.
+            if file != &PathBuf::from("-") {
+                std::fs::File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+            }
+        }
+        let types = ContentTypes::shipped();
+        if let Some(code) = &self.content_type
+            && !types.knows(code)
+        {
+            let known: Vec<_> = types.types().iter().map(|known| known.code.as_str()).collect();
+            bail!("`{code}` is not a content type; there are {}", known.join(", "));
+        }
+        let request = Request {
+            source: self.source,
+            files: self.files,
+            format: self.format,
+            options: Options { id_field: self.id, charset: self.charset },
+            content_type: self.content_type,
+            replace: self.replace,
+            time: jiff::Timestamp::now().to_string(),
+        };
+        if self.dry_run {
+            return dry_run(&request, general);
+        }
+        let mut progress = Progress::new(general);
+        let mut session = Session::write(general.home()?, &mut progress)?;
+        let summary = pipeline::import(&mut session, &request, &mut progress)?;
+        progress.rest();
+        report(&summary, &request.source, general)
+    }
+}
+
+/// Decodes everything into a catalogue that is thrown away.
+fn dry_run(request: &Request, general: &General) -> anyhow::Result<Done> {
+    let directory = tempfile::tempdir()?;
+    let home = pinakes::config::Home::create(directory.path(), "http://localhost/")?;
+    let mut progress = Progress::new(general);
+    let mut session = Session::write(home, &mut progress)?;
+    let summary = pipeline::import(&mut session, request, &mut progress)?;
+    progress.rest();
+    output::say(general, "dry run: nothing was written");
+    report(&summary, &request.source, general)
+}
+
+fn report(summary: &Summary, source: &str, general: &General) -> anyhow::Result<Done> {
+    if general.json {
+        output::json(summary)?;
+    } else {
+        let mut parts = vec![
+            format!("{} new", output::number(summary.new)),
+            format!("{} changed", output::number(summary.changed)),
+            format!("{} unchanged", output::number(summary.unchanged)),
+        ];
+        for (count, what) in [
+            (summary.withdrawn, "withdrawn"),
+            (summary.duplicates, "with a duplicate identifier"),
+            (summary.rejected, "rejected"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{} {what}", output::number(count)));
+            }
+        }
+        output::line(&format!(
+            "{source}: {} read: {}",
+            output::count(summary.records, "record"),
+            parts.join(", ")
+        ))?;
+        if summary.rejected > 0 {
+            output::say(general, "`pinakes rejects` lists what could not be read, and why");
+        }
+    }
+    Ok(if summary.has_errors() { Done::WithDataErrors } else { Done::Well })
+}

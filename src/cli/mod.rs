@@ -1,0 +1,142 @@
+//! The command line: arguments in, results to standard output, everything else to standard
+//! error.
+//!
+//! One definition gives `--help`, the man pages and the completions. Exit status: 0 done,
+//! 1 done but data was refused, 2 could not run. A closed pipe is not an error.
+
+mod export;
+mod import;
+mod init;
+mod maintain;
+mod output;
+mod progress;
+mod query;
+mod record;
+mod rejects;
+mod shell;
+mod status;
+
+use clap::{Parser, Subcommand};
+use pinakes::config::Home;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Turn bibliographic records into a linked-data catalogue
+///
+/// Pinakes takes records in (MARC 21, UNIMARC, MARCXML, Dublin Core, MODS, CSV, JSON, RDF),
+/// keeps every payload as received, and serves what they say as RDF.
+#[derive(Parser)]
+#[command(name = "pinakes", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    general: General,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pinakes init catalogue --base https://catalogue.example/
+  pinakes import --source loc records.mrc
+  pinakes status
+
+Exit status: 0 done; 1 done, but some data was refused; 2 could not run";
+
+/// What every command takes.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct General {
+    /// The catalogue's directory
+    #[arg(
+        short,
+        long,
+        global = true,
+        env = "PINAKES_CATALOGUE",
+        default_value = "catalogue",
+        value_name = "DIR"
+    )]
+    catalogue: PathBuf,
+    /// Report as JSON on standard output
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say nothing but results and errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more; twice for still more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+    /// How to print problems with the data
+    #[arg(long, global = true, value_enum, default_value_t = output::Messages::Human, value_name = "STYLE")]
+    messages: output::Messages,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Init(init::Init),
+    Import(import::Import),
+    Status(status::Status),
+    Query(query::Query),
+    Export(export::Export),
+    Record(record::Record),
+    Rejects(rejects::Rejects),
+    Rebuild(maintain::Rebuild),
+    Verify(maintain::Verify),
+    Backup(maintain::Backup),
+    Restore(maintain::Restore),
+    Completions(shell::Completions),
+    Man(shell::Man),
+    #[command(hide = true)]
+    QueryWorker(query::QueryWorker),
+}
+
+/// How a command that ran ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Well,
+    /// Done, but some data was refused.
+    WithDataErrors,
+}
+
+impl General {
+    fn home(&self) -> anyhow::Result<Home> {
+        Ok(Home::open(&self.catalogue)?)
+    }
+}
+
+pub(crate) fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let general = arguments.general;
+    output::start_log(&general);
+    let done = match arguments.command {
+        Command::Init(command) => command.run(&general),
+        Command::Import(command) => command.run(&general),
+        Command::Status(command) => command.run(&general),
+        Command::Query(command) => command.run(&general),
+        Command::Export(command) => command.run(&general),
+        Command::Record(command) => command.run(&general),
+        Command::Rejects(command) => command.run(&general),
+        Command::Rebuild(command) => command.run(&general),
+        Command::Verify(command) => command.run(&general),
+        Command::Backup(command) => command.run(&general),
+        Command::Restore(command) => command.run(&general),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+        Command::QueryWorker(command) => command.run(&general),
+    };
+    match done {
+        Ok(Done::Well) => ExitCode::SUCCESS,
+        Ok(Done::WithDataErrors) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

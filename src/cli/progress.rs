@@ -1,0 +1,121 @@
+//! Progress: a bar with rate and time left on a terminal, plain lines now and then elsewhere.
+
+use super::General;
+use super::output;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pinakes::diagnostic::Diagnostic;
+use pinakes::pipeline::Watch;
+use rustc_hash::FxHashMap;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// How many diagnostics of one code are shown in full.
+const SHOWN: u64 = 5;
+/// How often a line is printed where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows the work of one command.
+pub(super) struct Progress<'a> {
+    general: &'a General,
+    bar: Option<ProgressBar>,
+    what: String,
+    size: Option<u64>,
+    started: Instant,
+    printed: Instant,
+    given: FxHashMap<&'static str, u64>,
+}
+
+impl<'a> Progress<'a> {
+    pub fn new(general: &'a General) -> Self {
+        let now = Instant::now();
+        Self {
+            general,
+            bar: None,
+            what: String::new(),
+            size: None,
+            started: now,
+            printed: now,
+            given: FxHashMap::default(),
+        }
+    }
+
+    /// What was not shown in full.
+    pub fn rest(&self) {
+        let mut codes: Vec<_> = self.given.iter().filter(|(_, count)| **count > SHOWN).collect();
+        codes.sort();
+        for (code, count) in codes {
+            output::say(self.general, &format!("{code}: {} more", output::number(count - SHOWN)));
+        }
+    }
+
+    fn terminal(&self) -> bool {
+        std::io::stderr().is_terminal() && !self.general.quiet
+    }
+}
+
+impl Watch for Progress<'_> {
+    fn begin(&mut self, what: &str, size: Option<u64>) {
+        self.what = what.to_owned();
+        self.size = size;
+        self.started = Instant::now();
+        self.printed = self.started;
+        if self.terminal() {
+            let bar = match size {
+                Some(size) => ProgressBar::new(size),
+                None => ProgressBar::no_length(),
+            };
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            let template = match size {
+                Some(_) => "{prefix} {wide_bar} {percent:>3} %  {msg}  {eta} left",
+                None => "{prefix} {spinner}  {msg}  {elapsed}",
+            };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar.set_prefix(self.what.clone());
+            self.bar = Some(bar);
+        }
+    }
+
+    fn advance(&mut self, done: u64, records: u64) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let rate = if seconds > 0.0 { records as f64 / seconds } else { 0.0 };
+        let rate = output::number(rate as u64);
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(format!("{} records, {rate}/s", output::number(records)));
+        } else if !self.general.quiet && self.printed.elapsed() > LINE_EVERY {
+            self.printed = Instant::now();
+            let left = match self.size {
+                Some(size) if done > 0 && size > done => {
+                    let left = seconds * (size - done) as f64 / done as f64;
+                    format!(", about {left:.0} s left")
+                }
+                _ => String::new(),
+            };
+            let records = output::number(records);
+            output::say(self.general, &format!("{}: {records} records, {rate}/s{left}", self.what));
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let count = self.given.entry(diagnostic.code.slug()).or_default();
+        *count += 1;
+        let quiet = self.general.quiet && diagnostic.severity() < pinakes::diagnostic::Severity::Error;
+        let note = diagnostic.severity() == pinakes::diagnostic::Severity::Note && self.general.verbose == 0;
+        let all = self.general.verbose > 0 || self.general.messages == output::Messages::Json;
+        if quiet || note || (*count > SHOWN && !all) {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => bar.suspend(|| output::diagnostic(self.general, diagnostic)),
+            None => output::diagnostic(self.general, diagnostic),
+        }
+    }
+}

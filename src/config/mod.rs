@@ -1,0 +1,79 @@
+//! The catalogue directory: its settings and its lock.
+
+mod lock;
+mod settings;
+
+pub use lock::{Lock, LockError};
+pub use settings::{Limits, Settings};
+
+use crate::catalogue::Graphs;
+use std::path::{Path, PathBuf};
+
+/// Why a catalogue directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    #[error("there is no catalogue in `{0}`; make one with `pinakes init {0}`")]
+    Missing(String),
+    #[error("there is a catalogue in `{0}` already")]
+    Exists(String),
+    #[error("{file}: {message}")]
+    Invalid { file: String, message: String },
+    #[error("`{iri}` is not an absolute IRI: {reason}")]
+    BadBase { iri: String, reason: String },
+    #[error("cannot use `{path}`: {source}")]
+    Io { path: String, source: std::io::Error },
+}
+
+/// One catalogue directory.
+#[derive(Debug, Clone)]
+pub struct Home {
+    pub directory: PathBuf,
+    pub settings: Settings,
+    pub graphs: Graphs,
+}
+
+impl Home {
+    /// The file that makes a directory a catalogue.
+    pub const SETTINGS: &'static str = "pinakes.toml";
+
+    /// Makes a new catalogue. The directory may exist if nothing of a catalogue is in it.
+    pub fn create(directory: &Path, base: &str) -> Result<Self, ConfigError> {
+        let file = directory.join(Self::SETTINGS);
+        if file.exists() || directory.join("archive").exists() {
+            return Err(ConfigError::Exists(directory.display().to_string()));
+        }
+        let graphs = graphs(base)?;
+        let io = |source| ConfigError::Io { path: directory.display().to_string(), source };
+        std::fs::create_dir_all(directory).map_err(io)?;
+        std::fs::write(&file, Settings::template(graphs.base())).map_err(io)?;
+        Self::open(directory)
+    }
+
+    pub fn open(directory: &Path) -> Result<Self, ConfigError> {
+        let file = directory.join(Self::SETTINGS);
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(ConfigError::Missing(directory.display().to_string()));
+            }
+            Err(source) => return Err(ConfigError::Io { path: file.display().to_string(), source }),
+        };
+        let settings = Settings::read(&text)
+            .map_err(|message| ConfigError::Invalid { file: file.display().to_string(), message })?;
+        Ok(Self { directory: directory.to_owned(), graphs: graphs(&settings.base)?, settings })
+    }
+
+    pub fn archive(&self) -> PathBuf {
+        self.directory.join("archive")
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.directory.join("store")
+    }
+}
+
+fn graphs(base: &str) -> Result<Graphs, ConfigError> {
+    Graphs::new(base)
+        .map_err(|error| ConfigError::BadBase { iri: base.to_owned(), reason: error.to_string() })
+}

@@ -1,0 +1,88 @@
+//! `pinakes.toml`, as `init` writes it and every command reads it.
+
+use serde::Deserialize;
+
+/// What a catalogue is set to. Unknown keys are errors: a typing mistake must not pass for a
+/// setting.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The layout of the directory; a newer one is refused.
+    pub version: u32,
+    /// The IRI all names in the catalogue begin with.
+    pub base: String,
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// A query is ended after this many seconds.
+    pub query_seconds: u64,
+    /// A query may give this many rows.
+    pub query_rows: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { query_seconds: 60, query_rows: 10_000_000 }
+    }
+}
+
+impl Settings {
+    const VERSION: u32 = 1;
+
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let settings: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        if settings.version > Self::VERSION {
+            return Err(format!(
+                "this catalogue has layout {}, and this program knows layouts up to {}; use a newer one",
+                settings.version,
+                Self::VERSION
+            ));
+        }
+        Ok(settings)
+    }
+
+    pub(super) fn template(base: &str) -> String {
+        let limits = Limits::default();
+        let base = toml::Value::String(base.to_owned());
+        format!(
+            "# Settings of a Pinakes catalogue.\n\
+             \n\
+             # The layout of this directory. Do not change it by hand.\n\
+             version = {}\n\
+             \n\
+             # All names in the catalogue begin with this IRI. Change it only before the first\n\
+             # import, or run `pinakes rebuild` afterwards.\n\
+             base = {base}\n\
+             \n\
+             [limits]\n\
+             # `pinakes query` ends a query after this many seconds,\n\
+             query_seconds = {}\n\
+             # or when it gives more rows than this.\n\
+             query_rows = {}\n",
+            Self::VERSION,
+            limits.query_seconds,
+            limits.query_rows,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_is_what_the_defaults_say() {
+        let settings = Settings::read(&Settings::template("https://c.example/")).unwrap();
+        assert_eq!(settings.base, "https://c.example/");
+        assert_eq!(settings.limits, Limits::default());
+    }
+
+    #[test]
+    fn a_misspelt_key_is_an_error() {
+        assert!(Settings::read("version = 1\nbase = \"http://x/\"\nlimit = 3\n").is_err());
+    }
+}

@@ -1,0 +1,157 @@
+//! Which format some bytes are in, told from their first bytes.
+//!
+//! Content decides; the file's name is asked only where content cannot tell (Turtle and TriG
+//! share their beginnings, a table of one column has no delimiter).
+
+use crate::record::Format;
+
+/// The format of content that begins with `head`, or `None` when it shows none we read.
+pub fn detect(head: &[u8], name: &str) -> Option<Format> {
+    // The delimiters of ISO 2709 occur in no text format.
+    if head.iter().any(|byte| (0x1D..=0x1F).contains(byte)) && !is_utf16(head) {
+        return Some(Format::Iso2709);
+    }
+    if is_utf16(head) {
+        return Some(Format::MarcXml);
+    }
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start_matches('\u{FEFF}').trim_start();
+    if looks_binary(text) {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    match text.chars().next()? {
+        '<' if starts_with_iri(text) => Some(rdf_lines(text, name)),
+        '<' => xml(&lower),
+        '{' | '[' if json_ld(&lower, name) => Some(Format::JsonLd),
+        '{' | '[' => Some(json(&lower)),
+        '=' if lower.starts_with("=ldr") || lower.starts_with("=0") => Some(Format::Mrk),
+        '@' if lower.starts_with("@prefix") || lower.starts_with("@base") => Some(turtle(text, name)),
+        '_' if text.starts_with("_:") => Some(rdf_lines(text, name)),
+        _ if lower.starts_with("prefix ") || lower.starts_with("base <") => Some(turtle(text, name)),
+        '#' if rdf_extension(name).is_some() => rdf_extension(name),
+        _ if is_aleph(text) => Some(Format::Aleph),
+        _ => rdf_extension(name).or_else(|| table(text, name)),
+    }
+}
+
+/// What content is that is none of our formats, for the message.
+pub(super) fn describe(head: &[u8]) -> &'static str {
+    let lower = String::from_utf8_lossy(head).trim_start().to_ascii_lowercase();
+    match head {
+        [b'P', b'K', 3, 4, ..] => "a ZIP archive, which must be unpacked first",
+        [b'B', b'Z', b'h', ..] => "bzip2 data, which is not read; gzip and zstd are",
+        [0x1F, 0x8B, ..] => "gzip data within gzip data, which is refused",
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => "zstd data within compressed data, which is refused",
+        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
+        _ if lower.starts_with("<!doctype html") || lower.starts_with("<html") => "a web page, not records",
+        _ if looks_binary(&lower) => "binary data of no format that is read",
+        _ => "text of no format that is read",
+    }
+}
+
+fn is_utf16(head: &[u8]) -> bool {
+    matches!(head, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [b'<', 0, ..] | [0, b'<', ..])
+}
+
+fn looks_binary(text: &str) -> bool {
+    let odd =
+        text.chars().take(512).filter(|c| *c == '\u{FFFD}' || (c.is_control() && !c.is_whitespace())).count();
+    odd * 4 > text.chars().take(512).count()
+}
+
+/// `<http://…>` or `<urn:…>`: an IRI, not a tag, which has no `//` in its name.
+fn starts_with_iri(text: &str) -> bool {
+    text.split_once('>').is_some_and(|(iri, _)| {
+        !iri.contains(char::is_whitespace) && (iri.contains("://") || iri.starts_with("<urn:"))
+    })
+}
+
+fn xml(lower: &str) -> Option<Format> {
+    if lower.starts_with("<!doctype html") || lower.starts_with("<html") {
+        return None;
+    }
+    let has = |needle: &str| lower.contains(needle);
+    Some(if has("<rdf:rdf") || has("22-rdf-syntax-ns#\"") && !has("oai-pmh") && !has("<record") {
+        Format::RdfXml
+    } else if has("oai-pmh") || has("oai_dc") {
+        Format::OaiDc
+    } else if has("loc.gov/mods") || has("<mods") {
+        Format::Mods
+    } else if has("purl.org/dc/elements") && !has("controlfield") {
+        Format::OaiDc
+    } else {
+        // Any other XML is searched for MARC records and refused there with what was found.
+        Format::MarcXml
+    })
+}
+
+fn json_ld(lower: &str, name: &str) -> bool {
+    name.contains(".jsonld")
+        || ["\"@context\"", "\"@graph\"", "\"@id\""].iter().any(|key| lower.contains(key))
+}
+
+fn json(lower: &str) -> Format {
+    if lower.contains("\"leader\"") && (lower.contains("\"fields\"") || lower.contains("\"datafield\"")) {
+        Format::MarcJson
+    } else {
+        Format::Json
+    }
+}
+
+/// `000000001 24510 L $$a…`
+fn is_aleph(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default().as_bytes();
+    line.len() > 18
+        && line.iter().take(9).all(u8::is_ascii_digit)
+        && line.get(9) == Some(&b' ')
+        && line.get(15) == Some(&b' ')
+        && line.get(17) == Some(&b' ')
+}
+
+fn rdf_extension(name: &str) -> Option<Format> {
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    match name.rsplit_once('.')?.1 {
+        "ttl" => Some(Format::Turtle),
+        "nt" => Some(Format::NTriples),
+        "nq" => Some(Format::NQuads),
+        "trig" => Some(Format::TriG),
+        _ => None,
+    }
+}
+
+fn turtle(text: &str, name: &str) -> Format {
+    rdf_extension(name).unwrap_or(if text.contains('{') { Format::TriG } else { Format::Turtle })
+}
+
+/// Statements on lines of their own: three terms or four, or Turtle without prefixes.
+fn rdf_lines(text: &str, name: &str) -> Format {
+    if let Some(format) = rdf_extension(name) {
+        return format;
+    }
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    let Some(statement) = line.strip_suffix('.') else {
+        return Format::Turtle;
+    };
+    let iris = statement.matches('<').count() + statement.matches("_:").count();
+    let literal = usize::from(statement.contains('"'));
+    // The datatype of a literal is an IRI too, and not a term of its own.
+    match iris + literal - statement.matches("^^<").count() {
+        3 => Format::NTriples,
+        4 => Format::NQuads,
+        _ => Format::Turtle,
+    }
+}
+
+fn table(text: &str, name: &str) -> Option<Format> {
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst").to_ascii_lowercase();
+    let header = text.lines().next().unwrap_or_default();
+    if name.ends_with(".tsv") || (!name.ends_with(".csv") && header.contains('\t')) {
+        return Some(Format::Tsv);
+    }
+    // A sentence has commas too: a header has no blank after them, or the next line as many.
+    let columns = |line: &str| line.matches([',', ';', '|']).count();
+    let second = text.lines().nth(1).unwrap_or_default();
+    let tabular = columns(header) > 0 && columns(second) >= columns(header);
+    (name.ends_with(".csv") || tabular).then_some(Format::Csv)
+}

@@ -1,0 +1,34 @@
+//! What all MARC syntaxes share once the fields are read: dialect, identifier, withdrawal.
+
+use crate::record::{Model, Record};
+
+/// Fills in what a MARC record says about itself. Called by every MARC reader at its end.
+pub(super) fn finish(record: &mut Record) {
+    record.model = dialect(record);
+    record.id =
+        record.field("001").map(|field| field.text().trim()).filter(|id| !id.is_empty()).map(str::to_owned);
+    record.withdrawn = record.leader_at(5) == Some('d');
+}
+
+/// Neither the file name nor the leader names the dialect. UNIMARC puts the title in 200 and
+/// general processing data in 100 $a, whose first eight characters are a date; MARC 21 puts
+/// the title in 245 and a person in 100 $a.
+fn dialect(record: &Record) -> Model {
+    if record.field("245").is_some() {
+        return Model::Marc21;
+    }
+    let processing_data = record
+        .fields_with("100")
+        .filter_map(|field| field.subfield("a"))
+        .any(|data| data.len() >= 26 && data.bytes().take(4).all(|byte| byte.is_ascii_digit()));
+    let unimarc_title = record.field("200").is_some_and(|field| field.subfield("a").is_some());
+    // Authority records of MARC 21 are of type z; UNIMARC's are x, y and z in the same place,
+    // but carry 2XX headings and 100 processing data.
+    if processing_data || (unimarc_title && record.field("008").is_none()) {
+        Model::Unimarc
+    } else if record.leader_at(6) == Some('z') {
+        Model::Marc21Authority
+    } else {
+        Model::Marc21
+    }
+}

@@ -1,0 +1,87 @@
+//! The one table of diagnostic codes. A code is a stable name: users filter by it and the
+//! archive keeps it. Each has a folder under `tests/diagnostics/`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Note,
+    /// The record was taken, with a repair or a guess.
+    Warning,
+    /// Something was refused; the exit status tells.
+    Error,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $slug:literal $severity:ident $meaning:literal;)*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum Code { $(#[doc = $meaning] #[serde(rename = $slug)] $variant,)* }
+
+        impl Code {
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            pub fn slug(self) -> &'static str {
+                match self { $(Self::$variant => $slug,)* }
+            }
+
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity,)* }
+            }
+
+            /// What the code means, for the reference.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    EmptyInput "empty-input" Error "the input holds nothing";
+    UnknownFormat "unknown-format" Error "the content shows no format we read";
+    BadCompression "bad-compression" Error "compressed data is truncated, damaged or a bomb";
+    TrailingBytes "trailing-bytes" Warning "bytes after the end of the compressed data were left out";
+    NotARecord "not-a-record" Error "bytes between records that are not a record";
+    TruncatedRecord "truncated-record" Error "the input ends inside a record";
+    OversizeRecord "oversize-record" Error "a record is larger than the limit";
+    BadLeader "bad-leader" Warning "the leader does not say what a leader says";
+    BadRecordLength "bad-record-length" Warning "the length in the leader is not the length of the record";
+    BadDirectory "bad-directory" Warning "the directory does not fit the fields";
+    BadField "bad-field" Warning "a field could not be read as its tag promises";
+    CharsetMismatch "charset-mismatch" Warning "the record is not in the character set it names";
+    UndecodableBytes "undecodable-bytes" Warning "bytes that no character stands for became U+FFFD";
+    ForbiddenCharacter "forbidden-character" Warning "a control character that may not stand in text became U+FFFD";
+    MissingIdentifier "missing-identifier" Note "the record names itself by nothing, so its hash does";
+    DuplicateIdentifier "duplicate-identifier" Warning "one import holds an identifier twice with different content";
+    XmlSyntax "xml-syntax" Error "the XML is not well-formed";
+    XmlDoctype "xml-doctype" Error "the XML has a DOCTYPE, which is refused before anything is expanded";
+    XmlLimit "xml-limit" Error "the XML is nested deeper or has more attributes than the limit";
+    JsonSyntax "json-syntax" Error "the JSON cannot be parsed";
+    JsonLimit "json-limit" Error "the JSON is nested deeper than the limit";
+    RowShape "row-shape" Warning "a row has more or fewer cells than the header";
+    LineSyntax "line-syntax" Warning "a line is not in the form its format asks for";
+    RdfSyntax "rdf-syntax" Error "the RDF cannot be parsed";
+    RdfLimit "rdf-limit" Error "the RDF is nested deeper or is larger than the limit";
+    InvalidIri "invalid-iri" Warning "an IRI in the data is not valid and was kept as text";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.slug())
+    }
+}

@@ -1,0 +1,15 @@
+//! Pinakes: a semantic catalogue engine.
+//!
+//! Nouns are what stages hand to each other, verbs are the stages; `ARCHITECTURE.md` tells one
+//! record's journey through them.
+
+pub mod archive;
+pub mod catalogue;
+pub mod config;
+pub mod decode;
+pub mod diagnostic;
+pub mod map;
+pub mod ontology;
+pub mod pipeline;
+pub mod record;
+pub mod sort;

@@ -1,0 +1,234 @@
+//! The terms that Rust code writes or reads, as constants by prefix.
+//!
+//! Only these: rules and queries name their terms themselves, and are checked against the
+//! term lists. A constant that no vocabulary defines fails the tests of this module.
+//!
+//! A constant is the term's name in capitals. Where a class and a property differ only in case,
+//! the class ends in `_CLASS`: `pin::SOURCE` is `pin:source`, `pin::SOURCE_CLASS` is `pin:Source`.
+
+macro_rules! vocabularies {
+    ($($(#[$about:meta])* $prefix:ident = $namespace:literal { $($constant:ident $name:literal)* })*) => {
+        $(
+            $(#[$about])*
+            pub mod $prefix {
+                use oxrdf::NamedNodeRef;
+
+                pub const NAMESPACE: &str = $namespace;
+
+                $(
+                    #[doc = concat!("`", stringify!($prefix), ":", $name, "`")]
+                    pub const $constant: NamedNodeRef<'static> =
+                        NamedNodeRef::new_unchecked(concat!($namespace, $name));
+                )*
+            }
+        )*
+
+        #[cfg(test)]
+        const ALL: &[(&str, &str, &[oxrdf::NamedNodeRef<'static>])] =
+            &[$((stringify!($prefix), $prefix::NAMESPACE, &[$($prefix::$constant),*])),*];
+    };
+}
+
+vocabularies! {
+    /// BIBFRAME 2, the vocabulary of descriptions.
+    bf = "http://id.loc.gov/ontologies/bibframe/" {
+        AGENT "agent"
+        AGENT_CLASS "Agent"
+        CONTRIBUTION "contribution"
+        CONTRIBUTION_CLASS "Contribution"
+        EXPRESSION_OF "expressionOf"
+        HAS_EXPRESSION "hasExpression"
+        HAS_INSTANCE "hasInstance"
+        HAS_ITEM "hasItem"
+        HUB "Hub"
+        IDENTIFIED_BY "identifiedBy"
+        INSTANCE "Instance"
+        INSTANCE_OF "instanceOf"
+        ITEM "Item"
+        ITEM_OF "itemOf"
+        MAIN_TITLE "mainTitle"
+        ORGANIZATION "Organization"
+        PERSON "Person"
+        PLACE_CLASS "Place"
+        SUBJECT "subject"
+        TITLE "title"
+        TITLE_CLASS "Title"
+        TOPIC "Topic"
+        WORK "Work"
+    }
+
+    /// DCMI Metadata Terms: the flat shortcuts that generic tools show.
+    dcterms = "http://purl.org/dc/terms/" {
+        ABSTRACT "abstract"
+        CONTRIBUTOR "contributor"
+        CREATED "created"
+        CREATOR "creator"
+        DATE "date"
+        DESCRIPTION "description"
+        FORMAT "format"
+        HAS_PART "hasPart"
+        IDENTIFIER "identifier"
+        IS_PART_OF "isPartOf"
+        ISSUED "issued"
+        LANGUAGE "language"
+        LICENSE "license"
+        MODIFIED "modified"
+        PUBLISHER "publisher"
+        RELATION "relation"
+        RIGHTS "rights"
+        SOURCE "source"
+        SUBJECT "subject"
+        TITLE "title"
+        TYPE "type"
+    }
+
+    /// The Web Ontology Language.
+    owl = "http://www.w3.org/2002/07/owl#" {
+        ANNOTATION_PROPERTY "AnnotationProperty"
+        CLASS "Class"
+        DATATYPE_PROPERTY "DatatypeProperty"
+        DEPRECATED "deprecated"
+        OBJECT_PROPERTY "ObjectProperty"
+        ONTOLOGY "Ontology"
+        SAME_AS "sameAs"
+    }
+
+    /// Our own vocabulary, `ontologies/pinakes.ttl`.
+    pin = "https://w3id.org/pinakes#" {
+        APPLIED_UP_TO "appliedUpTo"
+        ASSIGNED "assigned"
+        ASSIGNMENT "assignment"
+        ASSIGNMENT_CLASS "Assignment"
+        CONTENT_TYPE "contentType"
+        CONTENT_TYPE_CLASS "ContentType"
+        EMOTION "emotion"
+        EMOTION_ASSIGNMENT "EmotionAssignment"
+        EVIDENCE "evidence"
+        FORMAT "format"
+        IDENTIFIER "identifier"
+        INSTANCE_KEY "instanceKey"
+        MERGED "Merged"
+        MERGE_STATUS "mergeStatus"
+        ORIGIN "origin"
+        MERGE_STATUS_CLASS "MergeStatus"
+        RECORD "Record"
+        RUN "Run"
+        SCORE "score"
+        SOURCE "source"
+        SOURCE_CLASS "Source"
+        TOPIC "topic"
+        TOPIC_ASSIGNMENT "TopicAssignment"
+        UNMAPPED "unmapped"
+        UNMAPPED_FIELD "UnmappedField"
+        UNMAPPED_ORDER "unmappedOrder"
+        UNMAPPED_TAG "unmappedTag"
+        UNMAPPED_VALUE "unmappedValue"
+        UNMERGED "Unmerged"
+        WITHDRAWN "Withdrawn"
+        WORK_KEY "workKey"
+    }
+
+    /// PROV-O: runs, agents and times.
+    prov = "http://www.w3.org/ns/prov#" {
+        ACTIVITY "Activity"
+        AGENT "Agent"
+        ENDED_AT_TIME "endedAtTime"
+        ENTITY "Entity"
+        GENERATED_AT_TIME "generatedAtTime"
+        HAD_PLAN "hadPlan"
+        HAD_PRIMARY_SOURCE "hadPrimarySource"
+        INVALIDATED_AT_TIME "invalidatedAtTime"
+        PLAN "Plan"
+        SOFTWARE_AGENT "SoftwareAgent"
+        STARTED_AT_TIME "startedAtTime"
+        USED "used"
+        WAS_ASSOCIATED_WITH "wasAssociatedWith"
+        WAS_ATTRIBUTED_TO "wasAttributedTo"
+        WAS_DERIVED_FROM "wasDerivedFrom"
+        WAS_GENERATED_BY "wasGeneratedBy"
+        WAS_INVALIDATED_BY "wasInvalidatedBy"
+        WAS_REVISION_OF "wasRevisionOf"
+    }
+
+    /// RDF itself.
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#" {
+        LANG_STRING "langString"
+        PROPERTY "Property"
+        TYPE "type"
+        VALUE "value"
+    }
+
+    /// RDF Schema.
+    rdfs = "http://www.w3.org/2000/01/rdf-schema#" {
+        CLASS "Class"
+        COMMENT "comment"
+        DATATYPE "Datatype"
+        DOMAIN "domain"
+        IS_DEFINED_BY "isDefinedBy"
+        LABEL "label"
+        RANGE "range"
+        SEE_ALSO "seeAlso"
+        SUB_CLASS_OF "subClassOf"
+        SUB_PROPERTY_OF "subPropertyOf"
+    }
+
+    /// SKOS: concepts and matches.
+    skos = "http://www.w3.org/2004/02/skos/core#" {
+        ALT_LABEL "altLabel"
+        BROADER "broader"
+        CLOSE_MATCH "closeMatch"
+        CONCEPT "Concept"
+        CONCEPT_SCHEME "ConceptScheme"
+        EXACT_MATCH "exactMatch"
+        IN_SCHEME "inScheme"
+        NARROWER "narrower"
+        NOTATION "notation"
+        PREF_LABEL "prefLabel"
+        RELATED "related"
+    }
+
+    /// XML Schema datatypes.
+    xsd = "http://www.w3.org/2001/XMLSchema#" {
+        ANY_URI "anyURI"
+        BOOLEAN "boolean"
+        DATE "date"
+        DATE_TIME "dateTime"
+        DECIMAL "decimal"
+        DOUBLE "double"
+        G_YEAR "gYear"
+        G_YEAR_MONTH "gYearMonth"
+        INTEGER "integer"
+        STRING "string"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ontology::{Lookup, Ontology};
+
+    #[test]
+    fn every_constant_is_a_defined_term() {
+        for iri in ALL.iter().flat_map(|(_, _, constants)| *constants) {
+            let lookup = Ontology::shipped().lookup(iri.as_str());
+            assert!(matches!(lookup, Lookup::Defined(_)), "{iri}: {lookup:?}");
+        }
+    }
+
+    #[test]
+    fn the_modules_are_called_as_the_prefix_table_calls_them() {
+        for (prefix, namespace, _) in ALL {
+            assert_eq!(Ontology::shipped().prefixes().namespace(prefix), Some(*namespace));
+        }
+    }
+
+    #[test]
+    fn each_of_our_own_terms_has_one_constant() {
+        let (_, _, constants) = ALL.iter().find(|(prefix, ..)| *prefix == "pin").expect("our own");
+        let mut written: Vec<&str> =
+            constants.iter().map(|iri| &iri.as_str()[pin::NAMESPACE.len()..]).collect();
+        written.sort_unstable();
+        let defined: Vec<&str> = Ontology::shipped().terms("pin").map(|(name, _)| name).collect();
+        assert_eq!(written, defined);
+    }
+}

@@ -1,0 +1,62 @@
+//! Running the stages in order. This module alone knows them all.
+//!
+//! A [`Session`] is an opened catalogue. [`import`] takes files in; [`catch_up`] brings the
+//! store up to the archive, after a kill or from nothing; [`rebuild`] does the latter on
+//! purpose. Every path to the store is the same: archive entry, decode, map, write.
+
+mod compare;
+mod import;
+mod present;
+mod session;
+mod store_writer;
+mod taking;
+
+pub use compare::{Comparison, compare};
+pub use import::{Request, Summary, import};
+pub use present::{ShownRecord, show};
+pub use session::{Session, catch_up, rebuild};
+
+use crate::archive::ArchiveError;
+use crate::catalogue::CatalogueError;
+use crate::config::{ConfigError, LockError};
+use crate::decode::InputError;
+use crate::diagnostic::Diagnostic;
+
+/// Why a command could not do its work. Bad data is not among the reasons.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PipelineError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("the store's writer stopped without a word")]
+    WriterGone,
+}
+
+/// Who looks on: a terminal, a log, a test.
+pub trait Watch: Send {
+    /// A long piece of work begins; its size in units of `what`, where known.
+    fn begin(&mut self, what: &str, size: Option<u64>);
+    /// How far it is, and how many records that was.
+    fn advance(&mut self, done: u64, records: u64);
+    fn end(&mut self);
+    /// Something is wrong with the data.
+    fn diagnostic(&mut self, diagnostic: &Diagnostic);
+}
+
+/// Nobody looks on.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn begin(&mut self, _: &str, _: Option<u64>) {}
+    fn advance(&mut self, _: u64, _: u64) {}
+    fn end(&mut self) {}
+    fn diagnostic(&mut self, _: &Diagnostic) {}
+}

@@ -1,0 +1,38 @@
+//! One record, shown as received, as decoded, as statements.
+
+use super::session::decode_entry;
+use super::{PipelineError, Session};
+use crate::archive::Entry;
+use crate::record::Record;
+use oxrdf::Triple;
+
+/// Everything there is to show of one version of a record.
+pub struct ShownRecord {
+    pub entry: Entry,
+    /// This version's number, from 1, and how many there are.
+    pub version: usize,
+    pub versions: usize,
+    pub withdrawn: bool,
+    /// `None` for a withdrawal without content.
+    pub record: Option<Record>,
+    pub triples: Vec<Triple>,
+}
+
+/// A version of a record, the current one unless a number is given.
+pub fn show(
+    session: &Session,
+    source: &str,
+    id: &str,
+    version: Option<usize>,
+) -> Result<Option<ShownRecord>, PipelineError> {
+    let Some(state) = session.archive.record(source, id)? else { return Ok(None) };
+    let versions = state.versions.len();
+    let number = version.unwrap_or(versions);
+    let Some(chosen) = number.checked_sub(1).and_then(|index| state.versions.get(index)) else {
+        return Ok(None);
+    };
+    let Some(entry) = session.archive.entry(chosen.sequence)? else { return Ok(None) };
+    let record = decode_entry(&entry);
+    let triples = session.triples(&entry).filter(|_| !chosen.withdrawn).unwrap_or_default();
+    Ok(Some(ShownRecord { version: number, versions, withdrawn: chosen.withdrawn, record, triples, entry }))
+}

@@ -1,0 +1,186 @@
+//! An opened catalogue, and the way its store follows its archive.
+
+use super::store_writer::{self, Pending};
+use super::{PipelineError, Watch};
+use crate::archive::{Archive, Entry, Kind};
+use crate::catalogue::Catalogue;
+use crate::config::{Home, Lock, LockError};
+use crate::decode::{self, charset::Charset};
+use crate::map::{self, ContentTypes};
+use oxrdf::Triple;
+use rayon::prelude::*;
+
+/// Entries mapped side by side before their statements go to the store.
+const BATCH: usize = 1024;
+
+/// A catalogue opened for one command.
+pub struct Session {
+    pub home: Home,
+    pub archive: Archive,
+    pub catalogue: Catalogue,
+    pub content_types: ContentTypes,
+    _lock: Lock,
+}
+
+impl Session {
+    /// For reading, beside other readers. After a kill there may be something to repair first;
+    /// that is done here when nobody else is at work.
+    pub fn read(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
+        if cfg!(not(feature = "rocksdb")) {
+            return Self::write(home, watch);
+        }
+        let lock = Lock::read(&home.directory)?;
+        let opened = Self::open_for_reading(&home)?;
+        if let Some((archive, catalogue)) = opened {
+            return Ok(Self {
+                home,
+                archive,
+                catalogue,
+                content_types: ContentTypes::shipped(),
+                _lock: lock,
+            });
+        }
+        drop(lock);
+        match Self::write(home.clone(), watch) {
+            Ok(session) => drop(session),
+            // Another reader keeps us from repairing; it reads the same state as we would.
+            Err(PipelineError::Lock(LockError::Reading)) => {}
+            Err(error) => return Err(error),
+        }
+        let lock = Lock::read(&home.directory)?;
+        let archive = Archive::open_read_only(&home.archive())?;
+        let catalogue = Catalogue::open_read_only(&home.directory, home.graphs.clone())?;
+        Ok(Self { home, archive, catalogue, content_types: ContentTypes::shipped(), _lock: lock })
+    }
+
+    /// Both, when they are in order and the store is where the archive is.
+    fn open_for_reading(home: &Home) -> Result<Option<(Archive, Catalogue)>, PipelineError> {
+        let Ok(archive) = Archive::open_read_only(&home.archive()) else { return Ok(None) };
+        let Ok(catalogue) = Catalogue::open_read_only(&home.directory, home.graphs.clone()) else {
+            return Ok(None);
+        };
+        let current = catalogue.position()? == archive.last_sequence()?;
+        Ok(current.then_some((archive, catalogue)))
+    }
+
+    /// For writing, alone. What a killed process left undone is done first.
+    pub fn write(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
+        let lock = Lock::write(&home.directory)?;
+        let archive = Archive::open(&home.archive())?;
+        let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
+        let session = Self { home, archive, catalogue, content_types: ContentTypes::shipped(), _lock: lock };
+        catch_up(&session, watch)?;
+        Ok(session)
+    }
+
+    /// The statements of an archived record, or `None` when it cannot be decoded.
+    pub fn triples(&self, entry: &Entry) -> Option<Vec<Triple>> {
+        let record = decode_entry(entry)?;
+        Some(map::map(&record, &self.context(entry)))
+    }
+
+    pub(super) fn context<'a>(&'a self, entry: &'a Entry) -> map::Context<'a> {
+        map::Context {
+            graphs: &self.home.graphs,
+            content_types: &self.content_types,
+            source: &entry.source,
+            id: &entry.id,
+            default_type: entry.content_type.as_deref(),
+        }
+    }
+}
+
+/// Decodes an archived payload as it was decoded when it came.
+pub(super) fn decode_entry(entry: &Entry) -> Option<crate::record::Record> {
+    let options = decode::Options {
+        charset: entry.charset.as_deref().and_then(Charset::from_name),
+        ..decode::Options::default()
+    };
+    decode::decode(&entry.payload, entry.format?, &options, &mut Vec::new())
+}
+
+/// Writes to the store what the archive holds beyond it. Says how many entries that were.
+pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, PipelineError> {
+    let position = session.catalogue.position()?;
+    let last = session.archive.last_sequence()?;
+    if position >= last {
+        return Ok(0);
+    }
+    watch.begin("bringing the store up to the archive", Some(last - position));
+    let fresh = position == 0;
+    let runs = session.archive.runs()?;
+    let mut entries = session.archive.entries(position + 1)?;
+    let mut done = 0;
+    store_writer::run(&session.catalogue, |store| {
+        let mut pending = Pending::default();
+        pending.vocabulary(&session.home.graphs, &session.content_types);
+        loop {
+            let batch: Vec<Entry> = entries.by_ref().take(BATCH).collect::<Result<_, _>>()?;
+            let Some(end) = batch.last().map(|entry| entry.sequence) else { break };
+            // A version that a later one replaced leaves no trace in the store.
+            let mut current = Vec::with_capacity(batch.len());
+            for entry in batch {
+                done += 1;
+                match entry.kind {
+                    Kind::Record | Kind::Withdrawal => {
+                        let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
+                        if state.current().is_some_and(|version| version.sequence == entry.sequence) {
+                            current.push((entry, state.versions.len()));
+                        }
+                    }
+                    Kind::RunStarted | Kind::RunFinished | Kind::Reject => {}
+                }
+            }
+            let mapped: Vec<_> = current
+                .into_par_iter()
+                .map(|(entry, versions)| {
+                    let triples = match entry.kind {
+                        Kind::Record => session.triples(&entry),
+                        _ => None,
+                    };
+                    (entry, versions, triples)
+                })
+                .collect();
+            for (entry, versions, triples) in mapped {
+                // Only a record that never had another version can be added without looking.
+                let known = versions > 1 && !fresh;
+                pending.record(&session.home.graphs, &entry, triples, known);
+            }
+            pending.position = end;
+            if pending.is_full() {
+                store.send(std::mem::take(&mut pending))?;
+            }
+            watch.advance(done, done);
+        }
+        for (number, run) in &runs {
+            pending.run(&session.home.graphs, *number, run);
+        }
+        pending.position = last;
+        store.send(pending)
+    })?;
+    watch.end();
+    Ok(done)
+}
+
+/// Makes the store again from the archive.
+pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> {
+    let lock = Lock::write(&home.directory)?;
+    let store = home.store();
+    // Under another name first: a kill in between leaves a store that is missing, not torn.
+    let old = home.directory.join("store.old");
+    let gone = |path: &std::path::Path| match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(PipelineError::Catalogue(error.into()))
+        }
+        _ => Ok(()),
+    };
+    gone(&old)?;
+    if store.exists() {
+        std::fs::rename(&store, &old).map_err(|error| PipelineError::Catalogue(error.into()))?;
+    }
+    gone(&old)?;
+    drop(lock);
+    let session = Session::write(home, watch)?;
+    session.catalogue.backend().optimize()?;
+    Ok(session.archive.last_sequence()?)
+}

@@ -1,0 +1,119 @@
+//! The one writer of the store, beside the reading of the next records.
+//!
+//! Bulk loading is nearly all of an import's time, so it has a thread of its own; what waits
+//! for it is bounded by a channel of one, and memory by that.
+
+use super::PipelineError;
+use crate::archive::{Entry, Run};
+use crate::catalogue::{Catalogue, CatalogueError, Changes, Graphs};
+use crate::map::ContentTypes;
+use crate::ontology::{pin, prov, rdf, skos, xsd};
+use oxrdf::{Literal, NamedNode, Quad, Triple};
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+/// Statements gathered before they are written. More makes larger, fewer files in the store;
+/// at 300,000 all that is in flight takes some 500 MB.
+const CHECKPOINT: usize = 300_000;
+/// Graphs replaced in one transaction.
+const REWRITES: usize = 2_000;
+
+/// What is to be written next.
+#[derive(Default)]
+pub(super) struct Pending {
+    added: Vec<Quad>,
+    rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
+    /// The last archive entry this covers.
+    pub position: u64,
+}
+
+impl Pending {
+    pub fn is_full(&self) -> bool {
+        self.added.len() >= CHECKPOINT || self.rewritten.len() >= REWRITES
+    }
+
+    /// A record's graph, or its end when there are no triples.
+    pub fn record(&mut self, graphs: &Graphs, entry: &Entry, triples: Option<Vec<Triple>>, known: bool) {
+        let name = graphs.record(&entry.source, &entry.id);
+        match triples {
+            Some(triples) => {
+                self.added.push(Quad::new(
+                    name.clone(),
+                    prov::WAS_GENERATED_BY,
+                    graphs.run(entry.run),
+                    graphs.provenance(),
+                ));
+                if known {
+                    self.rewritten.push((name, Some(triples)));
+                } else {
+                    self.added.extend(triples.into_iter().map(|triple| triple.in_graph(name.clone())));
+                }
+            }
+            None => self.rewritten.push((name, None)),
+        }
+    }
+
+    /// When and by what an import was run.
+    pub fn run(&mut self, graphs: &Graphs, number: u64, run: &Run) {
+        let name = graphs.run(number);
+        let time = |time: &str| Literal::new_typed_literal(time, xsd::DATE_TIME);
+        let mut say = |predicate: oxrdf::NamedNodeRef<'_>, object: oxrdf::Term| {
+            self.added.push(Quad::new(name.clone(), predicate, object, graphs.provenance()));
+        };
+        say(rdf::TYPE, pin::RUN.into_owned().into());
+        say(prov::STARTED_AT_TIME, time(&run.started).into());
+        if let Some(finished) = &run.finished {
+            say(prov::ENDED_AT_TIME, time(finished).into());
+        }
+        say(prov::WAS_ASSOCIATED_WITH, graphs.agent(&run.agent).into());
+        say(prov::USED, graphs.source(&run.source).into());
+        for origin in &run.origins {
+            say(pin::ORIGIN, Literal::new_simple_literal(origin.as_str()).into());
+        }
+    }
+
+    /// The labels of the content types.
+    pub fn vocabulary(&mut self, graphs: &Graphs, types: &ContentTypes) {
+        let mut triples = Vec::new();
+        for content_type in types.types() {
+            let name = graphs.content_type(&content_type.code);
+            triples.push(Triple::new(name.clone(), rdf::TYPE, pin::CONTENT_TYPE_CLASS));
+            for (language, label) in &content_type.labels {
+                let label = Literal::new_language_tagged_literal_unchecked(label.as_str(), language.as_str());
+                triples.push(Triple::new(name.clone(), skos::PREF_LABEL, label));
+            }
+        }
+        self.rewritten.push((graphs.vocabulary(), Some(triples)));
+    }
+}
+
+/// Hands changes to the writing thread.
+pub(super) struct Store {
+    sender: SyncSender<Changes>,
+}
+
+impl Store {
+    /// Waits while the one before is still being written.
+    pub fn send(&self, pending: Pending) -> Result<(), PipelineError> {
+        let changes =
+            Changes { added: pending.added, rewritten: pending.rewritten, position: pending.position };
+        self.sender.send(changes).map_err(|_| PipelineError::WriterGone)
+    }
+}
+
+/// Runs `work` with a writer beside it and waits until all is written.
+pub(super) fn run<T>(
+    catalogue: &Catalogue,
+    work: impl FnOnce(&Store) -> Result<T, PipelineError>,
+) -> Result<T, PipelineError> {
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel::<Changes>(1);
+        let writer = scope.spawn(move || -> Result<(), CatalogueError> {
+            receiver.into_iter().try_for_each(|changes| catalogue.write(changes))
+        });
+        let result = work(&Store { sender });
+        let written = writer.join().map_err(|_| PipelineError::WriterGone)?;
+        // The store's own failure says more than a channel that closed on us.
+        written?;
+        result
+    })
+}

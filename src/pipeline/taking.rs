@@ -1,0 +1,100 @@
+//! From a piece of an input to an archive entry: decoding, identity, place.
+
+use super::Request;
+use crate::archive::{Entry, Kind, Origin};
+use crate::decode::{self, Payload, Piece};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::record::{Format, Record};
+
+/// What the pieces of one run have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Taking<'a> {
+    pub request: &'a Request,
+    pub run: u64,
+}
+
+/// A payload after decoding.
+pub(super) struct Decoded {
+    pub entry: Entry,
+    pub record: Option<Record>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Taking<'_> {
+    pub fn decode(self, piece: Piece, origin: &str, format: Format) -> Decoded {
+        let (payload, mut diagnostics) = match piece {
+            Piece::Reject(payload, diagnostic) => {
+                return self.rejected(origin, Some(format), payload, diagnostic);
+            }
+            Piece::Record(payload, diagnostics) => (payload, diagnostics),
+        };
+        let stored = decode::stored_format(format);
+        let record = decode::decode(&payload.bytes, stored, &self.request.options, &mut diagnostics);
+        let Some(record) = record else {
+            let reason = diagnostics
+                .pop()
+                .unwrap_or_else(|| Diagnostic::new(Code::NotARecord, "the record cannot be read"));
+            return self.rejected(origin, Some(stored), payload, reason);
+        };
+        let kind = if record.withdrawn { Kind::Withdrawal } else { Kind::Record };
+        let mut entry = self.entry(kind, origin, Some(stored), payload);
+        entry.id = match &record.id {
+            Some(id) => id.clone(),
+            None => {
+                diagnostics.push(Diagnostic::new(
+                    Code::MissingIdentifier,
+                    "the record has no identifier; it is known by the hash of its content",
+                ));
+                format!("sha256-{}", entry.hash)
+            }
+        };
+        let diagnostics =
+            diagnostics.into_iter().map(|said| placed(said, self.request, origin, Some(&entry))).collect();
+        Decoded { entry, record: Some(record), diagnostics }
+    }
+
+    pub fn rejected(
+        self,
+        origin: &str,
+        format: Option<Format>,
+        payload: Payload,
+        reason: Diagnostic,
+    ) -> Decoded {
+        let mut entry = self.entry(Kind::Reject, origin, format, payload);
+        let reason = placed(reason, self.request, origin, Some(&entry));
+        entry.diagnostic = Some(reason.clone());
+        Decoded { entry, record: None, diagnostics: vec![reason] }
+    }
+
+    fn entry(self, kind: Kind, origin: &str, format: Option<Format>, payload: Payload) -> Entry {
+        let request = self.request;
+        let mut entry =
+            Entry::new(kind, &request.source, "", self.run, &request.time).with_payload(payload.bytes);
+        entry.format = format;
+        entry.charset = request.options.charset.map(|charset| charset.name().to_owned());
+        entry.content_type.clone_from(&request.content_type);
+        entry.origin = Origin { name: origin.to_owned(), number: payload.number, offset: payload.offset };
+        entry
+    }
+}
+
+/// Adds the place that only the import knows.
+pub(super) fn placed(
+    mut diagnostic: Diagnostic,
+    request: &Request,
+    origin: &str,
+    entry: Option<&Entry>,
+) -> Diagnostic {
+    let place = &mut diagnostic.place;
+    place.source = Some(request.source.clone());
+    place.origin = Some(origin.to_owned());
+    if let Some(entry) = entry {
+        place.number = (entry.origin.number > 0).then_some(entry.origin.number);
+        let within = place.offset.filter(|_| entry.kind != Kind::Reject).unwrap_or_default();
+        place.offset = Some(entry.origin.offset + within);
+        if !entry.id.is_empty() {
+            place.record = Some(entry.id.clone());
+        }
+    }
+    diagnostic
+}

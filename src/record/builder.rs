@@ -1,0 +1,130 @@
+//! Building a [`Record`] in one pass.
+//!
+//! Two ways in. A reader that already holds the whole record as text
+//! ([`RecordBuilder::over`]) names ranges of it: nothing is copied. A reader that meets its
+//! values one by one ([`RecordBuilder::new`]) pushes them, and they are appended to the text.
+
+use super::field::{FieldSpan, Span, SubfieldSpan};
+use super::{Model, Record};
+use std::ops::Range;
+
+/// Makes a record; fields in record order, the subfields of a field right after it.
+#[derive(Debug, Default)]
+pub struct RecordBuilder {
+    record: Record,
+}
+
+impl RecordBuilder {
+    /// A builder whose text grows with each pushed value.
+    pub fn new(model: Model) -> Self {
+        let mut builder = Self::default();
+        builder.record.model = model;
+        builder
+    }
+
+    /// A builder over text that holds every value already.
+    pub fn over(model: Model, text: String) -> Self {
+        let mut builder = Self::new(model);
+        builder.record.text = text;
+        builder
+    }
+
+    /// The text values are taken from.
+    pub fn text(&self) -> &str {
+        &self.record.text
+    }
+
+    /// Makes room for about this many fields.
+    pub fn reserve(&mut self, fields: usize) {
+        self.record.fields.reserve(fields);
+        self.record.subfields.reserve(fields * 3);
+    }
+
+    pub fn leader(&mut self, leader: &str) {
+        self.record.leader.clear();
+        self.record.leader.push_str(leader);
+    }
+
+    /// Starts a field with ranges of [`text`](Self::text).
+    pub fn field_at(&mut self, tag: Range<usize>, indicators: [char; 2], text: Range<usize>) {
+        self.push_field(span(tag), indicators, span(text), 0);
+    }
+
+    /// Adds a subfield to the field begun last, with ranges of [`text`](Self::text).
+    pub fn subfield_at(&mut self, code: Range<usize>, value: Range<usize>) {
+        self.push_subfield(span(code), span(value));
+    }
+
+    /// Starts a field; `depth` is 0 for the record's own fields.
+    pub fn field(&mut self, tag: &str, indicators: [char; 2], text: &str, depth: usize) {
+        let tag = self.append(tag);
+        let text = self.append(text);
+        let depth = u16::try_from(depth).unwrap_or(u16::MAX);
+        self.push_field(tag, indicators, text, depth);
+    }
+
+    /// Adds a subfield or an attribute to the field begun last.
+    pub fn subfield(&mut self, code: &str, value: &str) {
+        let code = self.append(code);
+        let value = self.append(value);
+        self.push_subfield(code, value);
+    }
+
+    /// Replaces the text of the field with this index, for readers that learn it only at the
+    /// end of an element.
+    pub fn set_text(&mut self, field: usize, text: &str) {
+        let text = self.append(text);
+        if let Some(field) = self.record.fields.get_mut(field) {
+            field.text = text;
+        }
+    }
+
+    /// How many fields were begun.
+    pub fn len(&self) -> usize {
+        self.record.fields.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.record.fields.is_empty()
+    }
+
+    /// The record so far, to look into before it is finished.
+    pub fn record(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    pub fn finish(self) -> Record {
+        self.record
+    }
+
+    fn push_field(&mut self, tag: Span, indicators: [char; 2], text: Span, depth: u16) {
+        self.record.fields.push(FieldSpan {
+            tag,
+            indicators,
+            text,
+            first_subfield: u32::try_from(self.record.subfields.len()).unwrap_or(u32::MAX),
+            subfields: 0,
+            depth,
+        });
+    }
+
+    fn push_subfield(&mut self, code: Span, value: Span) {
+        if let Some(field) = self.record.fields.last_mut() {
+            field.subfields += 1;
+            self.record.subfields.push(SubfieldSpan { code, value });
+        }
+    }
+
+    fn append(&mut self, value: &str) -> Span {
+        let start = self.record.text.len();
+        self.record.text.push_str(value);
+        span(start..self.record.text.len())
+    }
+}
+
+fn span(range: Range<usize>) -> Span {
+    Span {
+        start: u32::try_from(range.start).unwrap_or(u32::MAX),
+        end: u32::try_from(range.end).unwrap_or(u32::MAX),
+    }
+}
