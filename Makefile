@@ -16,7 +16,7 @@ test: ## format, lints, licences and the test suite
 	@scripts/setup test
 	cargo fmt --check
 	cargo clippy --all-targets -- -D warnings
-	cargo deny check bans licenses sources
+	cargo deny --log-level error check bans licenses sources
 	cargo test
 
 conformance: ## real collections in DATA=folder, compared with other programs
