@@ -138,6 +138,14 @@ impl Catalogue {
         self.backend.quads(&selection)?.map(|quad| quad.map(Triple::from)).collect()
     }
 
+    /// Statements as the store gives them back: it keeps the value of a typed number or date
+    /// and not its spelling, so `"04"^^xsd:integer` comes back as `4`.
+    pub fn as_stored(triples: Vec<Triple>) -> Result<Vec<Triple>, CatalogueError> {
+        let store = Embedded::in_memory()?;
+        store.add(triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect())?;
+        store.quads(&Selection::default())?.map(|quad| quad.map(Triple::from)).collect()
+    }
+
     /// Rows of one of the texts in `queries/`, with some of its variables bound.
     pub fn rows(
         &self,

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 /// Pinakes takes records in (MARC 21, UNIMARC, MARCXML, Dublin Core, MODS, CSV, JSON, RDF),
 /// keeps every payload as received, and serves what they say as RDF.
 #[derive(Parser)]
-#[command(name = "pinakes", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "pinakes", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -122,7 +122,7 @@ impl Query {
             return Ok(text.clone());
         }
         let file = self.file.clone().unwrap_or_default();
-        if file == PathBuf::from("-") {
+        if file == "-" {
             let mut text = String::new();
             std::io::stdin()
                 .take(guard::SIZE_LIMIT as u64 + 1)

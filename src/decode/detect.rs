@@ -7,7 +7,10 @@ use crate::record::Format;
 
 /// The format of content that begins with `head`, or `None` when it shows none we read.
 pub fn detect(head: &[u8], name: &str) -> Option<Format> {
-    // The delimiters of ISO 2709 occur in no text format.
+    // The delimiters of ISO 2709 occur in no text format; a long directory may hide them.
+    if looks_like_leader(head) {
+        return Some(Format::Iso2709);
+    }
     if head.iter().any(|byte| (0x1D..=0x1F).contains(byte)) && !is_utf16(head) {
         return Some(Format::Iso2709);
     }
@@ -50,6 +53,13 @@ pub(super) fn describe(head: &[u8]) -> &'static str {
     }
 }
 
+/// `00714cam a2200205 a 4500`: lengths are numbers, the last four characters hardly vary.
+fn looks_like_leader(head: &[u8]) -> bool {
+    let digits =
+        |from: usize, to: usize| head.get(from..to).is_some_and(|bytes| bytes.iter().all(u8::is_ascii_digit));
+    digits(0, 5) && digits(12, 17) && head.get(20..22) == Some(b"45")
+}
+
 fn is_utf16(head: &[u8]) -> bool {
     matches!(head, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [b'<', 0, ..] | [0, b'<', ..])
 }
@@ -67,23 +77,41 @@ fn starts_with_iri(text: &str) -> bool {
     })
 }
 
+/// By the root element; the prolog, a DOCTYPE among it, is not asked.
 fn xml(lower: &str) -> Option<Format> {
-    if lower.starts_with("<!doctype html") || lower.starts_with("<html") {
+    let root = root(lower);
+    let name = root.split(|c: char| c.is_whitespace() || c == '>' || c == '/').next().unwrap_or_default();
+    let local = name.rsplit(':').next().unwrap_or_default();
+    if local == "html" || lower.starts_with("<!doctype html") {
         return None;
     }
-    let has = |needle: &str| lower.contains(needle);
-    Some(if has("<rdf:rdf") || has("22-rdf-syntax-ns#\"") && !has("oai-pmh") && !has("<record") {
-        Format::RdfXml
-    } else if has("oai-pmh") || has("oai_dc") {
-        Format::OaiDc
-    } else if has("loc.gov/mods") || has("<mods") {
-        Format::Mods
-    } else if has("purl.org/dc/elements") && !has("controlfield") {
-        Format::OaiDc
-    } else {
-        // Any other XML is searched for MARC records and refused there with what was found.
-        Format::MarcXml
+    Some(match local {
+        // A document of one resource needs no rdf:RDF around it.
+        "rdf" => Format::RdfXml,
+        _ if root.contains(" rdf:about=") => Format::RdfXml,
+        "oai-pmh" | "dc" | "listrecords" | "getrecord" => Format::OaiDc,
+        "mods" | "modscollection" => Format::Mods,
+        // Any other XML is searched for records and refused there with what was found.
+        _ => Format::MarcXml,
     })
+}
+
+/// The first start tag, without its `<`.
+fn root(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let tag = rest.get(start + 1..).unwrap_or_default();
+        let end = match tag {
+            _ if tag.starts_with("!--") => "-->",
+            _ if tag.starts_with('?') => "?>",
+            // An internal subset holds tags of its own and ends with `]>`.
+            _ if tag.starts_with('!') && tag.find('[') < tag.find('>') && tag.contains('[') => "]>",
+            _ if tag.starts_with('!') => ">",
+            _ => return tag.split_inclusive('>').next().unwrap_or(tag),
+        };
+        rest = tag.find(end).and_then(|place| tag.get(place + end.len()..)).unwrap_or_default();
+    }
+    rest
 }
 
 fn json_ld(lower: &str, name: &str) -> bool {

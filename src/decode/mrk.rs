@@ -18,7 +18,9 @@ use std::sync::LazyLock;
 /// Cuts mnemonic text into records.
 pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>) -> Pieces<'a> {
     lines::records(reader, |line, _| {
-        if line.trim_ascii().is_empty() {
+        // A line of blanks may be part of a value; where it stands between records, the leader
+        // of the second tells.
+        if line.is_empty() {
             Role::Separates
         } else if line.starts_with(b"=LDR") || line.starts_with(b"=000") {
             Role::Begins

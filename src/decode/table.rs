@@ -185,7 +185,7 @@ fn header_of(bytes: &[u8]) -> (&[u8], usize) {
 }
 
 fn quotes_pair(bytes: &[u8]) -> bool {
-    memchr_iter(b'"', bytes).count() % 2 == 0
+    memchr_iter(b'"', bytes).count().is_multiple_of(2)
 }
 
 /// The delimiter a header shows: the expected one if it is there at all, else the one that
@@ -775,9 +775,7 @@ mod tests {
         #[test]
         fn any_bytes_are_cut_and_read(input in proptest::collection::vec(
             proptest::sample::select(&b"ab\",;\t|\r\n\xE9\xC3\x00 "[..]), 0..80)) {
-            let mut number = 0;
-            for piece in pieces(&input, None) {
-                number += 1;
+            for (number, piece) in (1..).zip(pieces(&input, None)) {
                 match piece {
                     Piece::Reject(payload, _) => prop_assert_eq!(payload.number, number),
                     Piece::Record(payload, _) => {

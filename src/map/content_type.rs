@@ -5,6 +5,7 @@
 //! line that matches wins.
 
 use crate::record::{Model, Record};
+use oxrdf::Term;
 
 const TYPES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/codes/content-types.tsv"));
 const EVIDENCE: &str =
@@ -41,6 +42,8 @@ enum Selector {
     Positions { tag: String, from: usize, to: usize },
     /// `338$b` or `dc:type`: a subfield, or the text.
     Value { tag: String, subfield: Option<String> },
+    /// An IRI: the objects of this predicate in an RDF record.
+    Predicate(String),
 }
 
 impl ContentTypes {
@@ -119,6 +122,14 @@ impl Evidence {
                 }
                 None => self.matches(field.text()),
             }),
+            Selector::Predicate(predicate) => record.triples.iter().any(|triple| {
+                triple.predicate.as_str() == predicate
+                    && match &triple.object {
+                        Term::NamedNode(node) => self.matches(node.as_str()),
+                        Term::Literal(literal) => self.matches(literal.value()),
+                        _ => false,
+                    }
+            }),
         }
     }
 
@@ -141,6 +152,9 @@ impl Evidence {
 
 impl Selector {
     fn read(text: &str) -> Option<Self> {
+        if text.contains("://") {
+            return Some(Self::Predicate(text.to_owned()));
+        }
         if let Some((tag, positions)) = text.split_once('/') {
             let (from, to) = positions.split_once('-').unwrap_or((positions, positions));
             let (from, to) = (from.parse().ok()?, to.parse::<usize>().ok()? + 1);

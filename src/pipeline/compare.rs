@@ -1,6 +1,7 @@
 //! Does the store say what the archive gives?
 
 use super::{PipelineError, Session, Watch};
+use crate::catalogue::Catalogue;
 use rustc_hash::FxHashSet;
 
 /// How many names of a kind are kept for the report.
@@ -29,7 +30,11 @@ pub fn compare(session: &Session, watch: &mut dyn Watch) -> Result<Comparison, P
         };
         let name = session.home.graphs.record(&source, &id);
         let stored: FxHashSet<_> = session.catalogue.graph(&name)?.into_iter().collect();
-        if stored != expected && found.differing.len() < NAMES {
+        let differs = stored != expected && {
+            let expected = Catalogue::as_stored(expected.into_iter().collect())?;
+            stored != expected.into_iter().collect()
+        };
+        if differs && found.differing.len() < NAMES {
             found.differing.push(name.as_str().to_owned());
         }
         watch.advance(found.records, found.records);

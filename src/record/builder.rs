@@ -9,7 +9,7 @@ use super::{Model, Record};
 use std::ops::Range;
 
 /// Makes a record; fields in record order, the subfields of a field right after it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RecordBuilder {
     record: Record,
 }
@@ -17,9 +17,17 @@ pub struct RecordBuilder {
 impl RecordBuilder {
     /// A builder whose text grows with each pushed value.
     pub fn new(model: Model) -> Self {
-        let mut builder = Self::default();
-        builder.record.model = model;
-        builder
+        let record = Record {
+            id: None,
+            model,
+            withdrawn: false,
+            triples: Vec::new(),
+            leader: String::new(),
+            text: String::new(),
+            fields: Vec::new(),
+            subfields: Vec::new(),
+        };
+        Self { record }
     }
 
     /// A builder over text that holds every value already.

@@ -88,12 +88,6 @@ names! {
     }
 }
 
-impl Default for Model {
-    fn default() -> Self {
-        Self::Marc21
-    }
-}
-
 impl Model {
     /// MARC in any dialect: leader, tags, indicators, subfields.
     pub fn is_marc(self) -> bool {

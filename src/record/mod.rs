@@ -28,7 +28,7 @@ use field::{FieldSpan, Span, SubfieldSpan};
 use oxrdf::Triple;
 
 /// One record as its payload says it, decoded.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Record {
     /// The identifier the record gives itself, if any: 001, an OAI identifier, an IRI.
     pub id: Option<String>,

@@ -22,14 +22,18 @@ pub(in crate::decode) fn decode(
         ));
         return None;
     };
+    // A directory without entries that is where it should be is a record without fields.
     let fields = match by_directory(bytes, leader) {
         Some(fields) => fields,
-        None => by_terminators(bytes, diagnostics),
+        None => {
+            let fields = by_terminators(bytes, diagnostics);
+            if fields.is_empty() {
+                diagnostics.push(Diagnostic::new(Code::NotARecord, "the record has no fields"));
+                return None;
+            }
+            fields
+        }
     };
-    if fields.is_empty() {
-        diagnostics.push(Diagnostic::new(Code::NotARecord, "the record has no fields"));
-        return None;
-    }
     let charset = choose_charset(bytes, leader, &fields, options, diagnostics);
     let mut record = match verbatim(bytes, charset) {
         Some(text) => build_verbatim(text, &fields, diagnostics),

@@ -36,17 +36,15 @@ impl Iterator for Splitter<'_> {
     type Item = io::Result<Piece>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            self.skip_padding();
-            match self.terminator() {
-                Ok(Some(end)) => return Some(Ok(self.cut(end))),
-                Ok(None) if self.ended => return self.rest().map(Ok),
-                Ok(None) => return Some(self.oversize()),
-                Err(error) => {
-                    self.ended = true;
-                    self.start = self.buffer.len();
-                    return Some(Err(error));
-                }
+        self.skip_padding();
+        match self.terminator() {
+            Ok(Some(end)) => Some(Ok(self.cut(end))),
+            Ok(None) if self.ended => self.rest().map(Ok),
+            Ok(None) => Some(self.oversize()),
+            Err(error) => {
+                self.ended = true;
+                self.start = self.buffer.len();
+                Some(Err(error))
             }
         }
     }
