@@ -10,7 +10,7 @@ use pinakes::catalogue::results::{Answer, RowFormat};
 use pinakes::catalogue::worker::{self, End};
 use pinakes::pipeline::{Session, Unwatched};
 use std::io::{BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Ask the catalogue in SPARQL
@@ -122,7 +122,7 @@ impl Query {
             return Ok(text.clone());
         }
         let file = self.file.clone().unwrap_or_default();
-        if file == "-" {
+        if file == Path::new("-") {
             let mut text = String::new();
             std::io::stdin()
                 .take(guard::SIZE_LIMIT as u64 + 1)
