@@ -16,6 +16,9 @@ pub struct Selection {
 /// A stream of statements.
 pub type Quads<'a> = Box<dyn Iterator<Item = Result<Quad, CatalogueError>> + 'a>;
 
+/// One row; an unbound variable is `None`.
+pub type Row = Vec<Option<Term>>;
+
 pub trait Backend: Send + Sync {
     /// Adds statements, all or none. Statements that are there already stay as they are.
     fn add(&self, quads: Vec<Quad>) -> Result<(), CatalogueError>;
@@ -39,13 +42,14 @@ pub trait Backend: Send + Sync {
     /// The names of all graphs.
     fn graph_names(&self) -> Result<Vec<NamedNode>, CatalogueError>;
 
-    /// The rows of a SELECT of ours, in the order of its variables.
+    /// Hands on the rows of a SELECT of ours one by one, in the order of its variables.
     fn rows(
         &self,
         query: &str,
         bindings: &[(&str, Term)],
         union: bool,
-    ) -> Result<Vec<Vec<Option<Term>>>, CatalogueError>;
+        each: &mut dyn FnMut(Row) -> Result<(), CatalogueError>,
+    ) -> Result<(), CatalogueError>;
 
     /// Evaluates a guarded query and writes its results.
     fn answer(

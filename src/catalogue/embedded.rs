@@ -1,6 +1,6 @@
 //! Oxigraph inside the process, on disk or in memory.
 
-use super::backend::{Backend, Quads, Selection};
+use super::backend::{Backend, Quads, Row, Selection};
 use super::results::{self, Answer};
 use super::{CatalogueError, queries};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
@@ -140,7 +140,8 @@ impl Backend for Embedded {
         query: &str,
         bindings: &[(&str, Term)],
         union: bool,
-    ) -> Result<Vec<Vec<Option<Term>>>, CatalogueError> {
+        each: &mut dyn FnMut(Row) -> Result<(), CatalogueError>,
+    ) -> Result<(), CatalogueError> {
         let mut prepared =
             evaluator().parse_query(query).map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
         for (name, term) in bindings {
@@ -149,12 +150,12 @@ impl Backend for Embedded {
         if union {
             prepared.dataset_mut().set_default_graph_as_union();
         }
-        let QueryResults::Solutions(solutions) =
+        let QueryResults::Solutions(mut solutions) =
             prepared.on_store(&self.store).execute().map_err(evaluation)?
         else {
             return Err(CatalogueError::Evaluation("it is not a SELECT".to_owned()));
         };
-        solutions.map(|solution| Ok(solution.map_err(evaluation)?.values().to_vec())).collect()
+        solutions.try_for_each(|solution| each(solution.map_err(evaluation)?.values().to_vec()))
     }
 
     fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {

@@ -18,7 +18,7 @@ mod queries;
 pub mod results;
 pub mod worker;
 
-pub use backend::{Backend, Selection};
+pub use backend::{Backend, Row, Selection};
 pub use embedded::Embedded;
 pub use graphs::Graphs;
 pub use queries::QUERIES;
@@ -146,13 +146,120 @@ impl Catalogue {
         store.quads(&Selection::default())?.map(|quad| quad.map(Triple::from)).collect()
     }
 
-    /// Rows of one of the texts in `queries/`, with some of its variables bound.
-    pub fn rows(
+    /// All rows of one of the texts in `queries/`, with some of its variables bound.
+    pub fn rows(&self, query: &str, bindings: &[(&str, Term)]) -> Result<Vec<Row>, CatalogueError> {
+        let mut rows = Vec::new();
+        self.each_row(query, bindings, |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The same, one by one, for answers that memory should not hold.
+    pub fn each_row(
         &self,
         query: &str,
         bindings: &[(&str, Term)],
-    ) -> Result<Vec<Vec<Option<Term>>>, CatalogueError> {
+        mut each: impl FnMut(Row) -> Result<(), CatalogueError>,
+    ) -> Result<(), CatalogueError> {
         let text = queries::text(query)?;
-        self.backend.rows(text, bindings, !self.has_master()?)
+        self.backend.rows(text, bindings, !self.has_master()?, &mut each)
+    }
+
+    /// Takes the graphs of all records of a source away; says how many there were.
+    pub fn drop_source(&self, source: &str) -> Result<usize, CatalogueError> {
+        /// Graphs dropped in one transaction.
+        const AT_ONCE: usize = 1000;
+        let prefix = self.graphs.record(source, "");
+        let mut names = self.backend.graph_names()?;
+        names.retain(|name| name.as_str().starts_with(prefix.as_str()));
+        for some in names.chunks(AT_ONCE) {
+            self.backend.rewrite(some.iter().map(|name| (name.clone(), None)).collect())?;
+        }
+        Ok(names.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ontology::rdf;
+
+    fn catalogue() -> Catalogue {
+        let graphs = Graphs::new("https://c.example/").unwrap();
+        Catalogue::over(Box::new(Embedded::in_memory().unwrap()), graphs)
+    }
+
+    fn triples(name: &NamedNode, source: &str) -> Vec<Triple> {
+        vec![
+            Triple::new(name.clone(), rdf::TYPE, pin::RECORD),
+            Triple::new(
+                name.clone(),
+                pin::SOURCE,
+                NamedNode::new_unchecked(format!("https://c.example/source/{source}")),
+            ),
+        ]
+    }
+
+    fn add(catalogue: &Catalogue, source: &str, id: &str, position: u64) {
+        let name = catalogue.graphs().record(source, id);
+        let added = triples(&name, source).into_iter().map(|triple| triple.in_graph(name.clone())).collect();
+        catalogue.write(Changes { added, position, ..Changes::default() }).unwrap();
+    }
+
+    #[test]
+    fn writing_a_step_twice_changes_nothing() {
+        let catalogue = catalogue();
+        add(&catalogue, "a", "1", 7);
+        let before = catalogue.backend().len().unwrap();
+        add(&catalogue, "a", "1", 7);
+        assert_eq!(catalogue.backend().len().unwrap(), before);
+        assert_eq!(catalogue.position().unwrap(), 7);
+    }
+
+    #[test]
+    fn a_graph_is_replaced_whole_and_taken_away_whole() {
+        let catalogue = catalogue();
+        add(&catalogue, "a", "1", 1);
+        let name = catalogue.graphs().record("a", "1");
+        let new = vec![Triple::new(name.clone(), pin::SOURCE, name.clone())];
+        let rewritten = vec![(name.clone(), Some(new.clone()))];
+        catalogue.write(Changes { rewritten, position: 2, ..Changes::default() }).unwrap();
+        assert_eq!(catalogue.graph(&name).unwrap(), new);
+        let rewritten = vec![(name.clone(), None)];
+        catalogue.write(Changes { rewritten, position: 3, ..Changes::default() }).unwrap();
+        assert!(catalogue.graph(&name).unwrap().is_empty());
+        assert!(!catalogue.backend().graph_names().unwrap().contains(&name));
+    }
+
+    #[test]
+    fn a_source_is_dropped_and_its_neighbour_stays() {
+        let catalogue = catalogue();
+        for (source, id) in [("a", "1"), ("a", "2"), ("ab", "1")] {
+            add(&catalogue, source, id, 1);
+        }
+        assert_eq!(catalogue.drop_source("a").unwrap(), 2);
+        let left = catalogue.rows("report/records-by-source", &[]).unwrap();
+        assert_eq!(left.len(), 1);
+        assert!(left[0][0].as_ref().unwrap().to_string().ends_with("source/ab>"));
+    }
+
+    #[test]
+    fn rows_can_be_asked_for_one_source_by_binding() {
+        let catalogue = catalogue();
+        add(&catalogue, "a", "1", 1);
+        add(&catalogue, "b", "1", 1);
+        let source = Term::from(catalogue.graphs().source("b"));
+        assert_eq!(catalogue.rows("report/unmerged-records", &[("source", source)]).unwrap().len(), 1);
+        assert_eq!(catalogue.rows("report/unmerged-records", &[]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn every_shipped_query_runs() {
+        let catalogue = catalogue();
+        for (name, _) in QUERIES {
+            catalogue.rows(name, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
     }
 }

@@ -72,7 +72,11 @@ impl Export {
             let to_file = self.output.is_some();
             let (count, hash) = canonical(catalogue, out, |done| tick(&mut progress, done))?;
             progress.end();
-            let line = format!("{hash}  {}", output::count(count, "statement"));
+            let line = if general.json {
+                serde_json::json!({ "sha256": hash, "statements": count }).to_string()
+            } else {
+                format!("{hash}  {}", output::count(count, "statement"))
+            };
             // On standard output the text itself is the result.
             if to_file {
                 output::line(&line)?;
@@ -92,7 +96,11 @@ impl Export {
         progress.begin("exporting", Some(total));
         let count = export(catalogue, &which, format, self.sink()?, |done| tick(&mut progress, done))?;
         progress.end();
-        output::say(general, &format!("wrote {}", output::count(count, "statement")));
+        if general.json && self.output.is_some() {
+            output::json(&serde_json::json!({ "statements": count, "output": self.output }))?;
+        } else {
+            output::say(general, &format!("wrote {}", output::count(count, "statement")));
+        }
         Ok(Done::Well)
     }
 

@@ -109,7 +109,11 @@ impl Backup {
         let settings = session.home.directory.join(Home::SETTINGS);
         std::fs::copy(settings, part.join(Home::SETTINGS))?;
         std::fs::rename(&part, &self.directory)?;
-        output::line(&format!("copied to {}", self.directory.display()))?;
+        if general.json {
+            output::json(&json!({ "backup": self.directory }))?;
+        } else {
+            output::line(&format!("copied to {}", self.directory.display()))?;
+        }
         Ok(Done::Well)
     }
 }
