@@ -24,6 +24,8 @@ pub(super) struct Utf8Reader<R> {
     ready: Vec<u8>,
     read: usize,
     notice: Option<Diagnostic>,
+    /// The character set in the document's own words: `Encoding` calls Latin-1 Windows-1252.
+    declared: String,
 }
 
 enum Mode {
@@ -39,7 +41,7 @@ enum Mode {
 
 impl<R: BufRead> Utf8Reader<R> {
     pub fn new(inner: R) -> Self {
-        Self { inner, mode: Mode::Unknown, ready: Vec::new(), read: 0, notice: None }
+        Self { inner, mode: Mode::Unknown, ready: Vec::new(), read: 0, notice: None, declared: String::new() }
     }
 
     /// What was noticed about the character set, once.
@@ -69,6 +71,7 @@ impl<R: BufRead> Utf8Reader<R> {
         self.gather(HEAD)?;
         let (encoding, notice) = declared(&self.ready);
         self.notice = notice;
+        self.declared = String::from_utf8_lossy(label(&self.ready).unwrap_or_default()).into_owned();
         self.mode = if encoding == UTF_8 {
             Mode::Verbatim
         } else if encoding.is_ascii_compatible() {
@@ -115,7 +118,7 @@ impl<R: BufRead> Utf8Reader<R> {
                 self.mode = Mode::Verbatim;
                 self.notice = Some(Diagnostic::new(
                     Code::CharsetMismatch,
-                    format!("the document declares `{}` and is written in UTF-8", encoding.name()),
+                    format!("the document declares `{}` and is written in UTF-8", self.declared),
                 ));
                 self.ready = input;
                 return Ok(());
