@@ -55,7 +55,7 @@ write(
         field("880", "1 ", ("6", "100-01/(S"), ("a", "Καζαντζάκης, Νίκος")),
     ),
     record("dam a i ", control("001", "golden-2"), field("245", "00", ("a", "Withdrawn."))),
-    record("ngm a i ", control("001", "golden-3"), field("245", "00", ("a", "漢字 𠮷"), ("h", "")), field("500", "  ")),
+    record("ngm a i ", control("001", "golden-3"), field("245", "00", ("a", "漢字 𠮷"), ("h", "")), field("599", "  ")),
 )
 
 write(
