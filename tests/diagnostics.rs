@@ -26,6 +26,21 @@ fn every_code_has_its_folder_and_every_folder_its_code() {
 }
 
 #[test]
+fn the_reference_lists_every_code_as_the_table_has_it() {
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/diagnostics.md");
+    let reference = fs::read_to_string(reference).unwrap();
+    let rows: Vec<&str> = reference.lines().filter(|line| line.starts_with("| [`")).collect();
+    let expected: Vec<String> = Code::ALL
+        .iter()
+        .map(|code| format!("| [`{code}`](#{code}) | {} | {} |", code.severity().name(), code.meaning()))
+        .collect();
+    assert_eq!(rows, expected);
+    for code in Code::ALL {
+        assert!(reference.contains(&format!("\n### {code}\n")), "`{code}` is not explained");
+    }
+}
+
+#[test]
 fn every_code_is_given_as_expected() {
     let home = tempfile::tempdir().unwrap();
     let inputs = tempfile::tempdir().unwrap();
