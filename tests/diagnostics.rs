@@ -3,6 +3,7 @@
 //! Each folder holds the smallest input that gives its code, and what the import of it says in
 //! the three styles (`expected.txt`; `UPDATE_GOLDEN=1` writes it anew). A code without a
 //! folder, a folder without a code and an input that does not give its code all fail.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cases;
 mod snapshot;

@@ -4,6 +4,7 @@
 //! The golden inputs and the sample files are cut, spliced, repeated and flipped at places
 //! that proptest chooses, a bounded number of times. The targets under `fuzz/` call the same
 //! functions without a bound.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cases;
 

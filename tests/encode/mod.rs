@@ -13,8 +13,11 @@ pub const LEADER: &str = "00000nam a2200000 i 4500";
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub id: String,
-    pub fields: Vec<(String, [char; 2], Vec<(char, String)>)>,
+    pub fields: Vec<Field>,
 }
+
+/// Tag, indicators, and subfields with their codes.
+pub type Field = (String, [char; 2], Vec<(char, String)>);
 
 impl Sample {
     /// The record that a reader should make of it.
