@@ -111,6 +111,33 @@ pub fn decode(
     }
 }
 
+/// Splits and decodes everything in some bytes: the records, and what was noticed about them
+/// and between them, each with its place. For whoever has a whole file in memory and wants no
+/// archive; an error means that the disk failed on which large RDF is sorted.
+pub fn read_all(bytes: &[u8], format: Format) -> io::Result<(Vec<Record>, Vec<Diagnostic>)> {
+    let options = Options::default();
+    let (mut records, mut diagnostics) = (Vec::new(), Vec::new());
+    for piece in split(Box::new(bytes), format, "") {
+        let (payload, mut noticed) = match piece? {
+            Piece::Record(payload, mut noticed) => {
+                records.extend(decode(&payload.bytes, stored_format(format), &options, &mut noticed));
+                (payload, noticed)
+            }
+            Piece::Reject(payload, mut reason) => {
+                reason.place.offset = None;
+                (payload, vec![reason])
+            }
+        };
+        for diagnostic in &mut noticed {
+            let place = &mut diagnostic.place;
+            place.number = Some(payload.number);
+            place.offset = Some(payload.offset + place.offset.unwrap_or_default());
+        }
+        diagnostics.append(&mut noticed);
+    }
+    Ok((records, diagnostics))
+}
+
 /// The format payloads of an input are kept in: RDF of any syntax becomes N-Quads.
 pub fn stored_format(format: Format) -> Format {
     match format {

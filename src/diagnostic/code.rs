@@ -77,7 +77,6 @@ codes! {
     LineSyntax "line-syntax" Warning "a line is not in the form its format asks for";
     RdfSyntax "rdf-syntax" Error "the RDF cannot be parsed";
     RdfLimit "rdf-limit" Error "the RDF is nested deeper or is larger than the limit";
-    InvalidIri "invalid-iri" Warning "an IRI in the data is not valid and was kept as text";
 }
 
 impl fmt::Display for Code {

@@ -209,6 +209,12 @@ fn push_field(
     let is_control = bytes.get(tag.clone()).is_some_and(|tag| tag.starts_with(b"00"));
     let first = memchr::memchr(SUBFIELD_DELIMITER, content);
     let (Some(first), false) = (first, is_control) else {
+        let name = builder.text().get(tag.clone()).unwrap_or_default();
+        // Local tags of letters may name control fields.
+        if !is_control && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            let message = "the field has no subfields; its text was kept";
+            diagnostics.push(Diagnostic::new(Code::BadField, message).in_field(name));
+        }
         builder.field_at(tag, [' ', ' '], data);
         return;
     };

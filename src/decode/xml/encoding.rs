@@ -23,7 +23,12 @@ pub(super) struct Utf8Reader<R> {
     /// Bytes ready to be read, and how many of them were.
     ready: Vec<u8>,
     read: usize,
+    /// Input from its first byte beyond ASCII on, to be judged when it is asked for: what is
+    /// noticed then must not depend on how much the reader below gave at once.
+    held: Vec<u8>,
     notice: Option<Diagnostic>,
+    /// The character set in the document's own words: `Encoding` calls Latin-1 Windows-1252.
+    declared: String,
 }
 
 enum Mode {
@@ -39,7 +44,15 @@ enum Mode {
 
 impl<R: BufRead> Utf8Reader<R> {
     pub fn new(inner: R) -> Self {
-        Self { inner, mode: Mode::Unknown, ready: Vec::new(), read: 0, notice: None }
+        Self {
+            inner,
+            mode: Mode::Unknown,
+            ready: Vec::new(),
+            read: 0,
+            held: Vec::new(),
+            notice: None,
+            declared: String::new(),
+        }
     }
 
     /// What was noticed about the character set, once.
@@ -69,6 +82,7 @@ impl<R: BufRead> Utf8Reader<R> {
         self.gather(HEAD)?;
         let (encoding, notice) = declared(&self.ready);
         self.notice = notice;
+        self.declared = String::from_utf8_lossy(label(&self.ready).unwrap_or_default()).into_owned();
         self.mode = if encoding == UTF_8 {
             Mode::Verbatim
         } else if encoding.is_ascii_compatible() {
@@ -101,21 +115,23 @@ impl<R: BufRead> Utf8Reader<R> {
     }
 
     /// Makes input ready, in the current mode. `ready` must be empty.
-    fn take(&mut self, input: Vec<u8>, last: bool) -> io::Result<()> {
+    fn take(&mut self, mut input: Vec<u8>, last: bool) -> io::Result<()> {
         self.read = 0;
         if let Mode::Declared(encoding) = self.mode {
-            if input.is_ascii() {
+            let ascii = input.iter().position(|byte| !byte.is_ascii()).unwrap_or(input.len());
+            if ascii > 0 || input.is_empty() {
+                self.held = input.split_off(ascii);
                 self.ready = input;
                 return Ok(());
             }
             self.ready = input;
             let more = self.gather(EVIDENCE)?;
             let input = std::mem::take(&mut self.ready);
-            if is_utf8(&input, more) {
+            if is_utf8(input.get(..EVIDENCE).unwrap_or(&input), more) {
                 self.mode = Mode::Verbatim;
                 self.notice = Some(Diagnostic::new(
                     Code::CharsetMismatch,
-                    format!("the document declares `{}` and is written in UTF-8", encoding.name()),
+                    format!("the document declares `{}` and is written in UTF-8", self.declared),
                 ));
                 self.ready = input;
                 return Ok(());
@@ -147,9 +163,13 @@ impl<R: BufRead> BufRead for Utf8Reader<R> {
             }
             self.ready.clear();
             self.read = 0;
-            let chunk = fill(&mut self.inner)?;
-            let (input, last) = (chunk.to_vec(), chunk.is_empty());
-            self.inner.consume(input.len());
+            let mut input = std::mem::take(&mut self.held);
+            let mut last = false;
+            if input.is_empty() {
+                input.extend_from_slice(fill(&mut self.inner)?);
+                self.inner.consume(input.len());
+                last = input.is_empty();
+            }
             self.take(input, last)?;
             if last && !matches!(self.mode, Mode::Verbatim) {
                 self.mode = Mode::Ended;

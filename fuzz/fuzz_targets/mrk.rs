@@ -1,0 +1,10 @@
+//! MarcEdit's mnemonic text.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pinakes::decode::read_all;
+use pinakes::record::Format;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = read_all(bytes, Format::Mrk).expect("bytes in memory are readable");
+});

@@ -1,0 +1,10 @@
+//! XML: whichever records stand in it, MARC, Dublin Core and MODS share one reader.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pinakes::decode::read_all;
+use pinakes::record::Format;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = read_all(bytes, Format::MarcXml).expect("bytes in memory are readable");
+});

@@ -1,0 +1,1 @@
+Dear library, here is the file.00066nam a2200049 i 4500001000400000245001200004A-100aWalden.

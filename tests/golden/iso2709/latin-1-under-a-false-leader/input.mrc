@@ -1,0 +1,1 @@
+00121nam a2200061 a 4500001001000000100001900010245003000029golden-l11 aMüller, Jürgen10aÜber die Größe der Städte

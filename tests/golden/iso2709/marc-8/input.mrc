@@ -1,0 +1,1 @@
+00338nam  2200121 a 4500001000900000100003400009245003800043246002000081500003900101505001900140520002900159880002800188golden-81 aMËuller, Andr‚e ÈCapek ±∂uvre10a(NwOJNA I MIR(B = War and peace3 a(NwOJNAbpeace  agas-rays in Hb2sO at 10p3s K0 aVi„Úetblost ‚  aClef: &#x1D11E; and AT&T106245-01/$1a$1!04!7o(B

@@ -1,0 +1,1 @@
+00164nam0 2200061   4500001001000000100004100010200005100051golden-u2  a20260101d1862    k  y0frey0103    ba1 aL'Âecole des úuvres oÁu l'on reĞcoitfJÂerÃome

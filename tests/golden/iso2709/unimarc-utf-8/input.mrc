@@ -1,0 +1,1 @@
+00287nam0 2200097   4500001001000000100004100010101000800051200006400059461004400123700002200167golden-u1  a20260101d1862    k  y0frey50      ba0 afre1 aLes misérablesfVictor Hugogpréface d'Aurélie Ôtot 01001golden-u012001 aŒuvres complètes 1aHugobVictor4070
