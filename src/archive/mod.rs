@@ -109,19 +109,20 @@ impl Archive {
         self.write(entries, true)
     }
 
-    /// Begins a run, or goes on with one of the same files that was interrupted.
-    pub fn begin_run(&mut self, run: &Run, time: &str) -> Result<u64, ArchiveError> {
+    /// Begins a run, or goes on with one of the same files that was interrupted. Gives its
+    /// number, and the run as it began.
+    pub fn begin_run(&mut self, run: &Run, time: &str) -> Result<(u64, Run), ArchiveError> {
         let open = self.index.runs()?.into_iter().find(|(_, known)| {
             known.finished.is_none() && known.source == run.source && known.origins == run.origins
         });
-        if let Some((number, _)) = open {
-            return Ok(number);
+        if let Some(open) = open {
+            return Ok(open);
         }
         let number = self.last_sequence()? + 1;
         let payload = serde_json::to_vec(run).map_err(io::Error::from)?;
         let entry = Entry::new(Kind::RunStarted, &run.source, "", number, time).with_payload(payload);
         self.append(&[entry])?;
-        Ok(number)
+        Ok((number, run.clone()))
     }
 
     /// Ends a run: rejects of the same files that did not occur again are made good.

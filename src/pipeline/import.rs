@@ -73,7 +73,7 @@ pub fn import(
         started: request.time.clone(),
         ..Run::default()
     };
-    let number = session.archive.begin_run(&run, &request.time)?;
+    let (number, run) = session.archive.begin_run(&run, &request.time)?;
     let Session { archive, catalogue, home, content_types, .. } = session;
     let (summary, pending) = store_writer::run(catalogue, |store| {
         let mut importing = Importing {
