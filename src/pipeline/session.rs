@@ -119,7 +119,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         loop {
             let batch: Vec<Entry> = entries.by_ref().take(BATCH).collect::<Result<_, _>>()?;
             let Some(end) = batch.last().map(|entry| entry.sequence) else { break };
-            // A version that a later one replaced leaves no trace in the store.
+            // A version that a later one replaced leaves nothing in the store but its run.
             let mut current = Vec::with_capacity(batch.len());
             for entry in batch {
                 done += 1;
@@ -128,6 +128,8 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                         let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
                         if state.current().is_some_and(|version| version.sequence == entry.sequence) {
                             current.push((entry, state.versions.len()));
+                        } else if entry.kind == Kind::Record {
+                            pending.provenance(&session.home.graphs, &entry);
                         }
                     }
                     Kind::RunStarted | Kind::RunFinished | Kind::Reject => {}
