@@ -74,7 +74,11 @@ impl Import {
         for file in &self.files {
             // Better to know now than after an hour of the files before it.
             if file != &PathBuf::from("-") {
-                std::fs::File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+                let opened = std::fs::File::open(file).and_then(|opened| opened.metadata());
+                let metadata = opened.with_context(|| format!("cannot read `{}`", file.display()))?;
+                if metadata.is_dir() {
+                    bail!("`{}` is a directory; name the files in it", file.display());
+                }
             }
         }
         let types = ContentTypes::shipped();
