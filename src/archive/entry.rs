@@ -24,6 +24,14 @@ pub enum Kind {
     RunFinished,
 }
 
+impl Kind {
+    /// Whether the payload is what somebody sent, and not our own note. A note is never
+    /// shared with an equal one: whoever replays it needs it at hand.
+    pub(super) fn is_received(self) -> bool {
+        matches!(self, Self::Record | Self::Withdrawal | Self::Reject)
+    }
+}
+
 /// Where a payload came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {

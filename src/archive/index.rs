@@ -367,7 +367,7 @@ impl<'t> Tables<'t> {
         if stored.kind == Kind::RunStarted {
             stored.run = self.next;
         }
-        if !stored.payload.is_empty() {
+        if stored.kind.is_received() && !stored.payload.is_empty() {
             let holder = self.payloads.get(&stored.hash.0).map_err(failed)?;
             stored.same = holder.map(|holder| holder.value());
         }
@@ -379,7 +379,7 @@ impl<'t> Tables<'t> {
     pub fn replay(&mut self, entry: &Entry) -> Result<(), ArchiveError> {
         let sequence = entry.sequence;
         self.next = sequence + 1;
-        if entry.same.is_none() && !entry.payload.is_empty() {
+        if entry.kind.is_received() && entry.same.is_none() && !entry.payload.is_empty() {
             self.payloads.insert(&entry.hash.0, sequence).map_err(failed)?;
         }
         let mut counts = self.counts(&entry.source)?;

@@ -23,6 +23,7 @@ use rustc_hash::FxHashSet;
 use segment::Segments;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Why the archive could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +66,9 @@ pub struct Archive {
     appends: usize,
     /// Known rejects that this process met again.
     rejects_seen: FxHashSet<u64>,
+    /// The block read last, by its first entry's number: neighbours are often read one after
+    /// the other, and a block holds some hundred.
+    recent: Mutex<Option<(u64, Vec<Entry>)>>,
 }
 
 impl Archive {
@@ -77,6 +81,7 @@ impl Archive {
             index: Index::open(&directory.join("index.redb"))?,
             appends: 0,
             rejects_seen: FxHashSet::default(),
+            recent: Mutex::default(),
         };
         archive.recover()?;
         Ok(archive)
@@ -90,6 +95,7 @@ impl Archive {
             index: Index::open_read_only(&directory.join("index.redb"))?,
             appends: 0,
             rejects_seen: FxHashSet::default(),
+            recent: Mutex::default(),
         };
         if archive.segments.end()? != archive.index.end()? {
             return Err(ArchiveError::Index("it is behind its segments".to_owned()));
@@ -109,19 +115,20 @@ impl Archive {
         self.write(entries, true)
     }
 
-    /// Begins a run, or goes on with one of the same files that was interrupted.
-    pub fn begin_run(&mut self, run: &Run, time: &str) -> Result<u64, ArchiveError> {
+    /// Begins a run, or goes on with one of the same files that was interrupted. Gives its
+    /// number, and the run as it began.
+    pub fn begin_run(&mut self, run: &Run, time: &str) -> Result<(u64, Run), ArchiveError> {
         let open = self.index.runs()?.into_iter().find(|(_, known)| {
             known.finished.is_none() && known.source == run.source && known.origins == run.origins
         });
-        if let Some((number, _)) = open {
-            return Ok(number);
+        if let Some(open) = open {
+            return Ok(open);
         }
         let number = self.last_sequence()? + 1;
         let payload = serde_json::to_vec(run).map_err(io::Error::from)?;
         let entry = Entry::new(Kind::RunStarted, &run.source, "", number, time).with_payload(payload);
         self.append(&[entry])?;
-        Ok(number)
+        Ok((number, run.clone()))
     }
 
     /// Ends a run: rejects of the same files that did not occur again are made good.
@@ -242,8 +249,12 @@ impl Archive {
 
     fn read(&self, sequence: u64) -> Result<Option<Entry>, ArchiveError> {
         let Some((first, place)) = self.index.block(sequence)? else { return Ok(None) };
-        let entries = self.segments.read(place, first)?;
-        Ok(entries.into_iter().find(|entry| entry.sequence == sequence))
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = match &mut *recent {
+            Some((held, entries)) if *held == first => entries,
+            other => &mut other.insert((first, self.segments.read(place, first)?)).1,
+        };
+        Ok(entries.iter().find(|entry| entry.sequence == sequence).cloned())
     }
 
     /// Fetches the payload of an entry that only points at an equal one.

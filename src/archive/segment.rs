@@ -11,6 +11,10 @@ use zstd::bulk::Compressor;
 /// A segment is closed beyond this size and the next one begun.
 const SEGMENT: u64 = 1024 * 1024 * 1024;
 const LEVEL: i32 = 3;
+/// How a zstd frame begins.
+const FRAME: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+/// How far behind damage the next block is looked for.
+const FAR_BEYOND_A_BLOCK: u64 = 64 * 1024 * 1024;
 
 pub(super) struct Segments {
     directory: PathBuf,
@@ -83,7 +87,8 @@ impl Segments {
         Ok(entries)
     }
 
-    /// The whole blocks beyond `end`; what follows them is a torn write and is cut off.
+    /// The whole blocks beyond `end`; what follows them is a torn write and is cut off. Where
+    /// whole blocks come after it, it is damage, and nothing is touched.
     pub fn recover(&mut self, end: End) -> Result<Vec<Place>, ArchiveError> {
         let mut found = Vec::new();
         for segment in end.segment..=self.last {
@@ -98,6 +103,13 @@ impl Segments {
                     Some(frame) => {
                         found.push(Place { segment, offset, length: frame });
                         offset += frame;
+                    }
+                    None if segment < self.last || block_behind(&file, offset) => {
+                        return Err(ArchiveError::Damaged {
+                            file: self.path(segment).display().to_string(),
+                            offset,
+                            reason: "bytes that are no entry, with entries after them".to_owned(),
+                        });
                     }
                     None => {
                         file.set_len(offset)?;
@@ -127,6 +139,25 @@ impl Segments {
     fn path(&self, segment: u32) -> PathBuf {
         self.directory.join(format!("{segment:08}.zst"))
     }
+}
+
+/// Whether a whole block lies beyond a place where none begins.
+fn block_behind(file: &File, offset: u64) -> bool {
+    let Ok(mut file) = file.try_clone() else { return false };
+    let mut bytes = Vec::new();
+    let read = file
+        .seek(SeekFrom::Start(offset))
+        .and_then(|_| file.take(FAR_BEYOND_A_BLOCK).read_to_end(&mut bytes));
+    read.is_ok()
+        && memchr::memmem::find_iter(&bytes, &FRAME).any(|start| {
+            let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(bytes.get(start..).unwrap_or_default())
+            else {
+                return false;
+            };
+            let mut block = Vec::new();
+            decoder.single_frame().read_to_end(&mut block).is_ok()
+                && read_entries(&block).is_ok_and(|entries| !entries.is_empty())
+        })
 }
 
 /// The length of the frame at an offset, when it is there whole and its checksum holds.

@@ -74,7 +74,11 @@ impl Import {
         for file in &self.files {
             // Better to know now than after an hour of the files before it.
             if file != &PathBuf::from("-") {
-                std::fs::File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+                let opened = std::fs::File::open(file).and_then(|opened| opened.metadata());
+                let metadata = opened.with_context(|| format!("cannot read `{}`", file.display()))?;
+                if metadata.is_dir() {
+                    bail!("`{}` is a directory; name the files in it", file.display());
+                }
             }
         }
         let types = ContentTypes::shipped();
@@ -100,7 +104,7 @@ impl Import {
         let mut session = Session::write(general.home()?, &mut progress)?;
         let summary = pipeline::import(&mut session, &request, &mut progress)?;
         progress.rest();
-        report(&summary, &request.source, general)
+        report(&summary, &request.source, false, general)
     }
 }
 
@@ -113,10 +117,10 @@ fn dry_run(request: &Request, general: &General) -> anyhow::Result<Done> {
     let summary = pipeline::import(&mut session, request, &mut progress)?;
     progress.rest();
     output::say(general, "dry run: nothing was written");
-    report(&summary, &request.source, general)
+    report(&summary, &request.source, true, general)
 }
 
-fn report(summary: &Summary, source: &str, general: &General) -> anyhow::Result<Done> {
+fn report(summary: &Summary, source: &str, dry_run: bool, general: &General) -> anyhow::Result<Done> {
     if general.json {
         output::json(summary)?;
     } else {
@@ -139,7 +143,16 @@ fn report(summary: &Summary, source: &str, general: &General) -> anyhow::Result<
             output::count(summary.records, "record"),
             parts.join(", ")
         ))?;
-        if summary.rejected > 0 {
+        if summary.held_back > 0 {
+            output::say(
+                general,
+                &format!(
+                    "{} missing from the files, but nothing was withdrawn: not all of the data could be read",
+                    output::count(summary.held_back, "record")
+                ),
+            );
+        }
+        if summary.rejected > 0 && !dry_run {
             output::say(general, "`pinakes rejects` lists what could not be read, and why");
         }
     }

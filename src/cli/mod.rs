@@ -17,6 +17,7 @@ mod shell;
 mod status;
 
 use clap::{Parser, Subcommand};
+use pinakes::catalogue::CatalogueError;
 use pinakes::config::Home;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -135,8 +136,11 @@ pub(crate) fn run() -> ExitCode {
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+        // A transparent error hides the one it carries from the chain of causes.
+        let carried = match cause.downcast_ref::<CatalogueError>() {
+            Some(CatalogueError::Io(error)) => Some(error),
+            _ => cause.downcast_ref::<std::io::Error>(),
+        };
+        carried.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }

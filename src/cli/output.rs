@@ -63,7 +63,15 @@ pub(super) fn diagnostic(general: &General, diagnostic: &Diagnostic) {
 
 pub(super) fn error(error: &anyhow::Error) {
     let (on, off) = if colour() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
-    let _ = writeln!(std::io::stderr(), "{on}error{off}: {error:#}");
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Many messages quote their cause already.
+        if !text.ends_with(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    let _ = writeln!(std::io::stderr(), "{on}error{off}: {text}");
 }
 
 /// Writes a line of results; a closed pipe comes back as an error.

@@ -110,9 +110,8 @@ impl Query {
             End::Answered => Ok(Done::Well),
             End::Failed(reason) => bail!("{}", reason.trim_start_matches("error: ")),
             End::TimedOut => {
-                bail!(
-                    "the query took longer than {seconds} seconds and was ended; narrow it, or raise `--timeout`"
-                )
+                let limit = output::count(seconds, "second");
+                bail!("the query took longer than {limit} and was ended; narrow it, or raise `--timeout`")
             }
         }
     }

@@ -25,7 +25,8 @@ enum RecordCommand {
 
 /// Show one record as received, as decoded, as statements
 #[derive(clap::Args)]
-#[command(after_help = "\
+// `--version` here is a record's version, not the program's.
+#[command(disable_version_flag = true, after_help = "\
 Examples:
   pinakes record show loc lib0001
   pinakes record show loc lib0001 --turtle

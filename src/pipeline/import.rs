@@ -53,6 +53,9 @@ pub struct Summary {
     pub changed: u64,
     pub unchanged: u64,
     pub withdrawn: u64,
+    /// Records that a full dump no longer holds, as far as it could be read. They are not
+    /// withdrawn: they may be in what was refused.
+    pub held_back: u64,
     pub duplicates: u64,
     pub rejected: u64,
     /// How often each diagnostic was given.
@@ -73,7 +76,7 @@ pub fn import(
         started: request.time.clone(),
         ..Run::default()
     };
-    let number = session.archive.begin_run(&run, &request.time)?;
+    let (number, run) = session.archive.begin_run(&run, &request.time)?;
     let Session { archive, catalogue, home, content_types, .. } = session;
     let (summary, pending) = store_writer::run(catalogue, |store| {
         let mut importing = Importing {
@@ -270,7 +273,7 @@ impl Importing<'_> {
         self.store(fresh)
     }
 
-    /// Withdraws what a full dump no longer holds: both lists are in order, so one pass does.
+    /// Withdraws what a full dump no longer holds, if all of it could be read: both lists are in order, so one pass does.
     fn withdraw_missing(&mut self) -> Result<(), PipelineError> {
         let Some(seen) = self.seen.take() else { return Ok(()) };
         let mut seen = seen.sorted().map_err(crate::archive::ArchiveError::from)?.peekable();
@@ -286,6 +289,10 @@ impl Importing<'_> {
             if !there && state.current().is_some_and(|version| !version.withdrawn) {
                 missing.push(id);
             }
+        }
+        if self.summary.rejected > 0 {
+            self.summary.held_back = missing.len() as u64;
+            return Ok(());
         }
         for ids in missing.chunks(BATCH) {
             let withdrawals: Vec<Entry> = ids

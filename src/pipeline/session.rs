@@ -3,7 +3,7 @@
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
 use crate::archive::{Archive, Entry, Kind};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Selection};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
 use crate::map::{self, ContentTypes};
@@ -107,7 +107,9 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         return Ok(0);
     }
     watch.begin("bringing the store up to the archive", Some(last - position));
-    let fresh = position == 0;
+    // A killed writer may have left statements it had no time to note; then the store is not
+    // empty although its position is 0.
+    let fresh = session.catalogue.backend().quads(&Selection::default())?.next().is_none();
     let runs = session.archive.runs()?;
     let mut entries = session.archive.entries(position + 1)?;
     let mut done = 0;
@@ -117,7 +119,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         loop {
             let batch: Vec<Entry> = entries.by_ref().take(BATCH).collect::<Result<_, _>>()?;
             let Some(end) = batch.last().map(|entry| entry.sequence) else { break };
-            // A version that a later one replaced leaves no trace in the store.
+            // A version that a later one replaced leaves nothing in the store but its run.
             let mut current = Vec::with_capacity(batch.len());
             for entry in batch {
                 done += 1;
@@ -126,6 +128,8 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                         let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
                         if state.current().is_some_and(|version| version.sequence == entry.sequence) {
                             current.push((entry, state.versions.len()));
+                        } else if entry.kind == Kind::Record {
+                            pending.provenance(&session.home.graphs, &entry);
                         }
                     }
                     Kind::RunStarted | Kind::RunFinished | Kind::Reject => {}

@@ -36,12 +36,7 @@ impl Pending {
         let name = graphs.record(&entry.source, &entry.id);
         match triples {
             Some(triples) => {
-                self.added.push(Quad::new(
-                    name.clone(),
-                    prov::WAS_GENERATED_BY,
-                    graphs.run(entry.run),
-                    graphs.provenance(),
-                ));
+                self.provenance(graphs, entry);
                 if known {
                     self.rewritten.push((name, Some(triples)));
                 } else {
@@ -50,6 +45,16 @@ impl Pending {
             }
             None => self.rewritten.push((name, None)),
         }
+    }
+
+    /// Which run a version of a record came with.
+    pub fn provenance(&mut self, graphs: &Graphs, entry: &Entry) {
+        self.added.push(Quad::new(
+            graphs.record(&entry.source, &entry.id),
+            prov::WAS_GENERATED_BY,
+            graphs.run(entry.run),
+            graphs.provenance(),
+        ));
     }
 
     /// When and by what an import was run.
