@@ -150,7 +150,8 @@ fn block_behind(file: &File, offset: u64) -> bool {
         .and_then(|_| file.take(FAR_BEYOND_A_BLOCK).read_to_end(&mut bytes));
     read.is_ok()
         && memchr::memmem::find_iter(&bytes, &FRAME).any(|start| {
-            let Ok(decoder) = zstd::stream::read::Decoder::with_buffer(bytes.get(start..).unwrap_or_default())
+            let Ok(decoder) =
+                zstd::stream::read::Decoder::with_buffer(bytes.get(start..).unwrap_or_default())
             else {
                 return false;
             };

@@ -26,11 +26,14 @@ enum RecordCommand {
 /// Show one record as received, as decoded, as statements
 #[derive(clap::Args)]
 // `--version` here is a record's version, not the program's.
-#[command(disable_version_flag = true, after_help = "\
+#[command(
+    disable_version_flag = true,
+    after_help = "\
 Examples:
   pinakes record show loc lib0001
   pinakes record show loc lib0001 --turtle
-  pinakes record show loc lib0001 --raw > record.mrc")]
+  pinakes record show loc lib0001 --raw > record.mrc"
+)]
 struct Show {
     source: String,
     /// The record's identifier in its source
