@@ -1,11 +1,12 @@
 //! Writing the results of a query: a table for people, the W3C formats for programs.
 
 use super::CatalogueError;
-use crate::ontology::{prefixes, shorten};
+use crate::ontology::{Prefixes, prefixes, shorten};
 use oxigraph::sparql::QueryResults;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
-use oxrdf::{Term, Variable};
+use oxrdf::{NamedOrBlankNode, Term, Triple, Variable};
 use oxrdfio::{RdfFormat, RdfSerializer};
+use rustc_hash::FxHashSet;
 use std::io::Write;
 
 /// How the rows of a SELECT are written.
@@ -48,18 +49,7 @@ pub(super) fn write(
             }
             Ok(1)
         }
-        QueryResults::Graph(triples) => {
-            let mut serializer = serializer(how.graph).for_writer(&mut *out);
-            let mut count = 0;
-            for triple in triples {
-                count += 1;
-                within(count, how)?;
-                let triple = triple.map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
-                serializer.serialize_triple(&triple)?;
-            }
-            serializer.finish()?;
-            Ok(count)
-        }
+        QueryResults::Graph(triples) => graph(triples, how, out),
         QueryResults::Solutions(solutions) => {
             let variables = solutions.variables().to_vec();
             let rows = solutions.map(|solution| {
@@ -75,6 +65,27 @@ pub(super) fn write(
     }
 }
 
+fn graph(
+    triples: impl Iterator<Item = Result<Triple, impl std::fmt::Display>>,
+    how: &Answer,
+    out: &mut dyn Write,
+) -> Result<u64, CatalogueError> {
+    /// Statements looked at for the prefixes they use.
+    const SAMPLE: usize = 10_000;
+    let mut triples =
+        triples.map(|triple| triple.map_err(|error| CatalogueError::Evaluation(error.to_string())));
+    let first: Vec<Triple> = triples.by_ref().take(SAMPLE).collect::<Result<_, _>>()?;
+    let mut serializer = serializer_for(how.graph, &first).for_writer(&mut *out);
+    let mut count = 0;
+    for triple in first.into_iter().map(Ok).chain(triples) {
+        count += 1;
+        within(count, how)?;
+        serializer.serialize_triple(&triple?)?;
+    }
+    serializer.finish()?;
+    Ok(count)
+}
+
 fn row_syntax(format: RowFormat) -> Option<QueryResultsFormat> {
     match format {
         RowFormat::Table => None,
@@ -87,8 +98,34 @@ fn row_syntax(format: RowFormat) -> Option<QueryResultsFormat> {
 
 /// A serializer with the prefixes everything else uses.
 pub fn serializer(format: RdfFormat) -> RdfSerializer {
+    with_prefixes(format, prefixes())
+}
+
+/// A serializer with those prefixes that these statements use, for what people read.
+pub fn serializer_for(format: RdfFormat, triples: &[Triple]) -> RdfSerializer {
+    let mut used = FxHashSet::default();
+    let mut note = |iri: &str| {
+        if let Some((prefix, _)) = Prefixes::shipped().split(iri) {
+            used.insert(prefix.name.clone());
+        }
+    };
+    for triple in triples {
+        note(triple.predicate.as_str());
+        if let NamedOrBlankNode::NamedNode(subject) = &triple.subject {
+            note(subject.as_str());
+        }
+        match &triple.object {
+            Term::NamedNode(object) => note(object.as_str()),
+            Term::Literal(literal) => note(literal.datatype().as_str()),
+            _ => {}
+        }
+    }
+    with_prefixes(format, prefixes().filter(|(prefix, _)| used.contains(*prefix)))
+}
+
+fn with_prefixes<'a>(format: RdfFormat, prefixes: impl Iterator<Item = (&'a str, &'a str)>) -> RdfSerializer {
     let mut serializer = RdfSerializer::from_format(format);
-    for (prefix, namespace) in prefixes() {
+    for (prefix, namespace) in prefixes {
         if let Ok(next) = serializer.clone().with_prefix(prefix, namespace) {
             serializer = next;
         }

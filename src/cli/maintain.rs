@@ -133,6 +133,9 @@ pub(super) struct Restore {
 
 impl Restore {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        if !self.directory.join(Home::SETTINGS).exists() {
+            bail!("there is no backup in `{}`; `pinakes backup` makes one", self.directory.display());
+        }
         let backup = Home::open(&self.directory)?;
         must_not_exist(&general.catalogue)?;
         let part = part_of(&general.catalogue);

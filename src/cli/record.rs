@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Done, General, output};
 use anyhow::bail;
 use oxrdfio::RdfFormat;
-use pinakes::catalogue::results::serializer;
+use pinakes::catalogue::results::serializer_for;
 use pinakes::pipeline::{self, Session, ShownRecord};
 use pinakes::record::write_field;
 use serde_json::json;
@@ -166,7 +166,7 @@ fn decoded(shown: &ShownRecord) -> anyhow::Result<()> {
 }
 
 fn turtle(shown: &ShownRecord) -> anyhow::Result<()> {
-    let mut out = serializer(RdfFormat::Turtle).for_writer(std::io::stdout());
+    let mut out = serializer_for(RdfFormat::Turtle, &shown.triples).for_writer(std::io::stdout());
     for triple in &shown.triples {
         out.serialize_triple(triple)?;
     }
