@@ -13,6 +13,7 @@
 mod entry;
 mod index;
 mod segment;
+mod writing;
 
 pub use entry::{Entry, Kind, Origin, PayloadHash};
 pub use index::{RecordState, Run, SourceCounts, Version};

@@ -261,7 +261,10 @@ fn looks_like_leader(bytes: &[u8]) -> bool {
 
 /// The place in a chunk where a record begins that ends exactly with the chunk.
 fn hidden_record(chunk: &[u8]) -> Option<usize> {
-    (1..chunk.len().saturating_sub(LEADER)).find(|place| {
+    /// What five digits can say.
+    const LONGEST: usize = 99_999;
+    let first = chunk.len().saturating_sub(LONGEST).max(1);
+    (first..chunk.len().saturating_sub(LEADER)).find(|place| {
         chunk.get(*place..).is_some_and(|rest| {
             leader_length(rest) == Some(rest.len())
                 && rest.get(10..12) == Some(b"22")

@@ -1,0 +1,215 @@
+//! The index while one transaction writes it: what is new, and what becomes of it.
+
+use super::entry::{Entry, Kind, PayloadHash};
+use super::index::{
+    BLOCKS, End, META, PAYLOADS, Place, RECORDS, REJECT_KEYS, REJECTS, RUNS, RecordState, Run, SOURCES,
+    SourceCounts, Version, failed, from_json, key,
+};
+use super::{ArchiveError, Outcome};
+use redb::{ReadableTable, Table, WriteTransaction};
+use rustc_hash::FxHashMap;
+
+/// The tables while one transaction writes them.
+pub(super) struct Tables<'t> {
+    blocks: Table<'t, u64, (u32, u64, u64)>,
+    records: Table<'t, &'static [u8], &'static [u8]>,
+    payloads: Table<'t, &'static [u8; 16], u64>,
+    rejects: Table<'t, u64, &'static [u8]>,
+    reject_keys: Table<'t, &'static [u8; 16], u64>,
+    runs: Table<'t, u64, &'static [u8]>,
+    sources: Table<'t, &'static str, &'static [u8]>,
+    meta: Table<'t, &'static str, u64>,
+    next: u64,
+    counts: FxHashMap<String, SourceCounts>,
+    /// Known rejects met again.
+    pub seen_again: Vec<u64>,
+}
+
+impl<'t> Tables<'t> {
+    pub fn open(transaction: &'t WriteTransaction) -> Result<Self, ArchiveError> {
+        let meta = transaction.open_table(META).map_err(failed)?;
+        let last = meta.get("last").map_err(failed)?.map_or(0, |last| last.value());
+        Ok(Self {
+            blocks: transaction.open_table(BLOCKS).map_err(failed)?,
+            records: transaction.open_table(RECORDS).map_err(failed)?,
+            payloads: transaction.open_table(PAYLOADS).map_err(failed)?,
+            rejects: transaction.open_table(REJECTS).map_err(failed)?,
+            reject_keys: transaction.open_table(REJECT_KEYS).map_err(failed)?,
+            runs: transaction.open_table(RUNS).map_err(failed)?,
+            sources: transaction.open_table(SOURCES).map_err(failed)?,
+            meta,
+            next: last + 1,
+            counts: FxHashMap::default(),
+            seen_again: Vec::new(),
+        })
+    }
+
+    pub fn close(&mut self, end: End) -> Result<(), ArchiveError> {
+        for (source, counts) in &self.counts {
+            let json = serde_json::to_vec(counts).map_err(failed)?;
+            self.sources.insert(source.as_str(), json.as_slice()).map_err(failed)?;
+        }
+        for (key, value) in
+            [("segment", u64::from(end.segment)), ("offset", end.offset), ("last", self.next - 1)]
+        {
+            self.meta.insert(key, value).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// The number the next entry gets.
+    pub fn next_sequence(&self) -> u64 {
+        self.next
+    }
+
+    pub fn note_block(&mut self, first: u64, place: Place) -> Result<(), ArchiveError> {
+        self.blocks.insert(first, (place.segment, place.offset, place.length)).map_err(failed)?;
+        Ok(())
+    }
+
+    /// What a new entry amounts to, and the entry as it is to be stored, if it is.
+    pub fn take(&mut self, entry: &Entry, force: bool) -> Result<(Outcome, Option<Entry>), ArchiveError> {
+        let outcome = match entry.kind {
+            Kind::Record | Kind::Withdrawal => {
+                let outcome = judge(&self.state(entry)?, entry);
+                if force && outcome == Outcome::Known { Outcome::Changed } else { outcome }
+            }
+            Kind::Reject => match self.reject_keys.get(&reject_key(entry).0).map_err(failed)? {
+                Some(known) => {
+                    let known = known.value();
+                    self.seen_again.push(known);
+                    Outcome::Unchanged
+                }
+                None => Outcome::New,
+            },
+            Kind::RunStarted | Kind::RunFinished => Outcome::New,
+        };
+        if matches!(outcome, Outcome::Unchanged | Outcome::Known) {
+            return Ok((outcome, None));
+        }
+        let mut stored = entry.clone();
+        stored.sequence = self.next;
+        if stored.kind == Kind::RunStarted {
+            stored.run = self.next;
+        }
+        if stored.kind.is_received() && !stored.payload.is_empty() {
+            let holder = self.payloads.get(&stored.hash.0).map_err(failed)?;
+            stored.same = holder.map(|holder| holder.value());
+        }
+        self.replay(&stored)?;
+        Ok((outcome, Some(stored)))
+    }
+
+    /// Notes an entry that is in the segments, or is about to be.
+    pub fn replay(&mut self, entry: &Entry) -> Result<(), ArchiveError> {
+        let sequence = entry.sequence;
+        self.next = sequence + 1;
+        if entry.kind.is_received() && entry.same.is_none() && !entry.payload.is_empty() {
+            self.payloads.insert(&entry.hash.0, sequence).map_err(failed)?;
+        }
+        let mut counts = self.counts(&entry.source)?;
+        match entry.kind {
+            Kind::Record | Kind::Withdrawal => {
+                let mut state = self.state(entry)?;
+                let was = state.current().map(|version| version.withdrawn);
+                let withdrawn = entry.kind == Kind::Withdrawal;
+                match (was, withdrawn) {
+                    (None, false) => counts.records += 1,
+                    (Some(true), false) => {
+                        counts.records += 1;
+                        counts.withdrawn -= 1;
+                    }
+                    (Some(false), true) => {
+                        counts.records -= 1;
+                        counts.withdrawn += 1;
+                    }
+                    (None, true) => counts.withdrawn += 1,
+                    (Some(false), false) | (Some(true), true) => {}
+                }
+                if !withdrawn {
+                    counts.versions += 1;
+                }
+                if entry.same.is_none() {
+                    counts.bytes += entry.payload.len() as u64;
+                }
+                state.versions.push(Version { sequence, hash: entry.hash, run: entry.run, withdrawn });
+                let key = key(&entry.source, &entry.id);
+                self.records.insert(key.as_slice(), state.encode().as_slice()).map_err(failed)?;
+            }
+            Kind::Reject => {
+                counts.rejects += 1;
+                let origin = key(&entry.source, &entry.origin.name);
+                self.rejects.insert(sequence, origin.as_slice()).map_err(failed)?;
+                self.reject_keys.insert(&reject_key(entry).0, sequence).map_err(failed)?;
+            }
+            Kind::RunStarted => {
+                self.runs.insert(sequence, entry.payload.as_slice()).map_err(failed)?;
+            }
+            Kind::RunFinished => {
+                self.runs.insert(entry.run, entry.payload.as_slice()).map_err(failed)?;
+                let run: Run = from_json(&entry.payload)?;
+                for sequence in run.made_good {
+                    if self.rejects.remove(sequence).map_err(failed)?.is_some() {
+                        counts.rejects = counts.rejects.saturating_sub(1);
+                    }
+                    self.reject_keys.retain(|_, known| known != sequence).map_err(failed)?;
+                }
+            }
+        }
+        self.counts.insert(entry.source.clone(), counts);
+        Ok(())
+    }
+
+    fn state(&self, entry: &Entry) -> Result<RecordState, ArchiveError> {
+        let state = self.records.get(key(&entry.source, &entry.id).as_slice()).map_err(failed)?;
+        Ok(state.map_or_else(RecordState::default, |state| RecordState::decode(state.value())))
+    }
+
+    fn counts(&self, source: &str) -> Result<SourceCounts, ArchiveError> {
+        if let Some(counts) = self.counts.get(source) {
+            return Ok(*counts);
+        }
+        let counts = self.sources.get(source).map_err(failed)?;
+        counts.map_or_else(|| Ok(SourceCounts::default()), |counts| from_json(counts.value()))
+    }
+}
+
+/// What a record or withdrawal is, given the versions before it.
+fn judge(state: &RecordState, entry: &Entry) -> Outcome {
+    let withdrawal = entry.kind == Kind::Withdrawal;
+    match state.current() {
+        // A notice of deletion is kept even when the record was never seen.
+        None if withdrawal => Outcome::Withdrawn,
+        None => Outcome::New,
+        Some(current) if withdrawal => {
+            if current.withdrawn {
+                Outcome::Unchanged
+            } else {
+                Outcome::Withdrawn
+            }
+        }
+        Some(current) if current.withdrawn => Outcome::Changed,
+        Some(current) if current.hash == entry.hash => Outcome::Unchanged,
+        // Both payloads came in one run before: a file that holds an id twice gives the same
+        // pair each time it is read, and neither is news.
+        Some(current) if state.versions.iter().any(|v| v.hash == entry.hash && v.run == current.run) => {
+            Outcome::Known
+        }
+        Some(current) if current.run == entry.run => Outcome::Duplicate,
+        Some(_) => Outcome::Changed,
+    }
+}
+
+fn reject_key(entry: &Entry) -> PayloadHash {
+    let code = entry.diagnostic.as_ref().map(|diagnostic| diagnostic.code.slug());
+    let text = format!(
+        "{}\0{}\0{}\0{}\0{}\0{}",
+        entry.source,
+        entry.origin.name,
+        entry.origin.number,
+        entry.origin.offset,
+        code.unwrap_or_default(),
+        entry.hash
+    );
+    PayloadHash::of(text.as_bytes())
+}

@@ -1,0 +1,267 @@
+//! Cutting a table into rows, with quotes that may be none.
+
+use super::quotes::{Quotes, count_cells};
+use super::{HEADER_LIMIT, cells, delimiter_of, header_of, quotes_pair};
+use crate::decode::clean::{Faults, text};
+use crate::decode::lines::{Lines, first_line, oversize};
+use crate::decode::{Payload, Piece, RECORD_LIMIT};
+use crate::diagnostic::{Code, Diagnostic};
+use std::io::{self, BufRead};
+
+struct Header {
+    /// Its bytes and a line break, as every payload begins.
+    bytes: Vec<u8>,
+    delimiter: u8,
+    columns: usize,
+}
+
+/// The rows of a table. Lines are held from the beginning of the current row, so that all but
+/// the first can be read again if its quotes turn out to be none.
+pub(super) struct Rows<'a> {
+    lines: Lines<Box<dyn BufRead + Send + 'a>>,
+    held: Vec<u8>,
+    /// Where in `held` the current row begins, and where that is in the input.
+    start: usize,
+    offset: u64,
+    /// The last line held is longer than a record may be.
+    cut: bool,
+    expected: Option<u8>,
+    header: Option<Header>,
+    number: u64,
+    ended: bool,
+}
+
+/// How a row ended.
+enum Row {
+    /// Before this position of `held`, counted from its start; the next begins at the second.
+    Complete(usize, usize),
+    /// Its quotes do not close: not properly, not before the end, not within the limit.
+    Unclosed(Code),
+    Oversize,
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(reader: Box<dyn BufRead + Send + 'a>, delimiter: Option<u8>) -> Self {
+        Self {
+            lines: Lines::new(reader),
+            held: Vec::new(),
+            start: 0,
+            offset: 0,
+            cut: false,
+            expected: delimiter,
+            header: None,
+            number: 0,
+            ended: false,
+        }
+    }
+}
+
+impl Rows<'_> {
+    fn advance(&mut self) -> io::Result<Option<Piece>> {
+        if self.header.is_none() && !self.read_header()? {
+            self.ended = true;
+            return Ok((!self.held.is_empty()).then(|| self.reject_line()));
+        }
+        loop {
+            self.compact();
+            if self.held.len() == self.start && !self.fill()? {
+                self.ended = true;
+                return Ok(None);
+            }
+            let (line, next) = first_line(self.current());
+            if self.is_blank(line) && !(self.cut && self.start + next == self.held.len()) {
+                self.consume(next);
+                continue;
+            }
+            let (end, next) = match self.find_end()? {
+                Row::Complete(end, next) => (end, next),
+                Row::Oversize => return Ok(Some(self.reject_line())),
+                Row::Unclosed(code) => {
+                    let (line, next) = first_line(self.current());
+                    if !self.fits(line) {
+                        return Ok(Some(self.reject_unclosed(code)));
+                    }
+                    (line.len(), next)
+                }
+            };
+            let mut bytes = Vec::new();
+            if let Some(header) = &self.header {
+                bytes.reserve_exact(header.bytes.len() + end);
+                bytes.extend_from_slice(&header.bytes);
+            }
+            bytes.extend_from_slice(self.current().get(..end).unwrap_or_default());
+            let payload = self.payload(bytes);
+            self.consume(next);
+            return Ok(Some(Piece::Record(payload, Vec::new())));
+        }
+    }
+
+    /// Reads the first line that is not blank; false if there is none, or none of sane length.
+    fn read_header(&mut self) -> io::Result<bool> {
+        loop {
+            if !self.fill()? {
+                return Ok(false);
+            }
+            if self.cut {
+                return Ok(false);
+            }
+            let (line, next) = first_line(self.current());
+            if line.iter().all(u8::is_ascii_whitespace) {
+                self.consume(next);
+                self.compact();
+                continue;
+            }
+            break;
+        }
+        // Lines are added until the quotes pair, as `header_of` does.
+        while !quotes_pair(self.current()) && self.held.len() < HEADER_LIMIT && !self.cut {
+            if !self.fill()? {
+                break;
+            }
+        }
+        let (header, next) = header_of(self.current());
+        let mut bytes = header.to_vec();
+        if !quotes_pair(header) {
+            // Every payload begins with these bytes, and its row must be found again.
+            bytes.retain(|byte| *byte != b'"');
+        }
+        let delimiter = delimiter_of(&bytes, self.expected);
+        let columns = cells(&text(&bytes, &mut Faults::default()), delimiter, true).len();
+        bytes.push(b'\n');
+        self.header = Some(Header { bytes, delimiter, columns });
+        self.consume(next);
+        Ok(true)
+    }
+
+    fn find_end(&mut self) -> io::Result<Row> {
+        let mut quotes = Quotes::new(self.delimiter());
+        let mut at = 0;
+        loop {
+            let (line, next) = first_line(self.current().get(at..).unwrap_or_default());
+            let cut = self.cut && self.start + at + next == self.held.len();
+            if cut && at == 0 {
+                return Ok(Row::Oversize);
+            }
+            if cut || at > RECORD_LIMIT {
+                return Ok(Row::Unclosed(Code::OversizeRecord));
+            }
+            let complete = quotes.line(line);
+            let end = at + line.len();
+            let first = at == 0;
+            at += next;
+            if complete && !first && (quotes.broken || !self.is_plausible(&quotes)) {
+                return Ok(Row::Unclosed(Code::TruncatedRecord));
+            }
+            if complete {
+                return Ok(Row::Complete(end, at));
+            }
+            if self.start + at == self.held.len() && !self.fill()? {
+                return Ok(Row::Unclosed(Code::TruncatedRecord));
+            }
+        }
+    }
+
+    /// A quotation over several lines that gives too many or too few cells, where its first
+    /// line alone would give the right number, is two unpaired quotes that happened to meet.
+    fn is_plausible(&self, quotes: &Quotes) -> bool {
+        let columns = self.header.as_ref().map_or(1, |header| header.columns);
+        quotes.cells == columns || !self.fits(first_line(self.current()).0)
+    }
+
+    /// A line with as many cells as the header, quotes taken as plain characters.
+    fn fits(&self, line: &[u8]) -> bool {
+        let columns = self.header.as_ref().map_or(1, |header| header.columns);
+        count_cells(line, self.delimiter()) == columns
+    }
+
+    fn is_blank(&self, line: &[u8]) -> bool {
+        let delimiter = self.delimiter();
+        line.iter().all(|byte| *byte == delimiter || byte.is_ascii_whitespace())
+    }
+
+    fn delimiter(&self) -> u8 {
+        self.header.as_ref().map_or(b',', |header| header.delimiter)
+    }
+
+    fn reject_unclosed(&mut self, code: Code) -> Piece {
+        let message = match code {
+            Code::OversizeRecord => {
+                format!("a quote opened in this row is not closed within {} MiB", RECORD_LIMIT >> 20)
+            }
+            _ => "a quote opened in this row is not closed".to_owned(),
+        };
+        let reason = Diagnostic::new(code, message)
+            .hint("double a quote that is part of a value, and quote the whole value");
+        let (line, next) = first_line(self.current());
+        let bytes = line.to_vec();
+        let payload = self.payload(bytes);
+        self.consume(next);
+        Piece::Reject(payload, reason)
+    }
+
+    /// Refuses the current line for its length.
+    fn reject_line(&mut self) -> Piece {
+        let (line, next) = first_line(self.current());
+        let bytes = line.get(..RECORD_LIMIT).unwrap_or(line).to_vec();
+        let payload = self.payload(bytes);
+        self.consume(next);
+        Piece::Reject(payload, oversize())
+    }
+
+    fn payload(&mut self, bytes: Vec<u8>) -> Payload {
+        self.number += 1;
+        Payload { bytes, number: self.number, offset: self.offset }
+    }
+
+    /// What is held, from the current row on.
+    fn current(&self) -> &[u8] {
+        self.held.get(self.start..).unwrap_or_default()
+    }
+
+    /// Reads one more line; false at the end of the input.
+    fn fill(&mut self) -> io::Result<bool> {
+        let empty = self.current().is_empty();
+        let line = self.lines.read(&mut self.held)?;
+        if let Some(line) = line {
+            self.cut = line.cut;
+            if empty {
+                self.offset = line.offset;
+            }
+        }
+        Ok(line.is_some())
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.start = (self.start + length).min(self.held.len());
+        self.offset += length as u64;
+        if self.start == self.held.len() {
+            // A line that was cut is longer than what is held of it.
+            self.offset = self.lines.offset();
+            self.cut = false;
+        }
+    }
+
+    fn compact(&mut self) {
+        if self.start == self.held.len() {
+            self.held.clear();
+            self.held.shrink_to(1 << 20);
+            self.start = 0;
+        } else if self.start > self.held.len() / 2 {
+            self.held.drain(..self.start);
+            self.start = 0;
+        }
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = io::Result<Piece>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let piece = self.advance();
+        self.ended |= piece.is_err();
+        piece.transpose()
+    }
+}
