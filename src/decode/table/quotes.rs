@@ -17,8 +17,8 @@ pub(super) struct Quotes {
     /// A closing quote was followed by text.
     stray: bool,
     /// A quotation over several lines was not closed as it should be.
-    broken: bool,
-    cells: usize,
+    pub broken: bool,
+    pub cells: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
