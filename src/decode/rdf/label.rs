@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 type Colour = [u8; 32];
 
 /// Statements looked at for one record before alike nodes are just counted through.
-const WORK: usize = 1_000_000;
+const WORK: usize = 100_000;
 
 /// Renames the blank nodes of one record to `b` and a hash; sorts and returns its lines.
 pub(super) fn labelled_lines(quads: &mut [Quad]) -> Vec<String> {
