@@ -310,15 +310,115 @@ fn a_rebuild_gives_every_statement_again() {
 fn a_run_that_goes_on_has_one_beginning() {
     let desk = Desk::new();
     // A directory in the place of the file ends the first attempt.
-    std::fs::create_dir_all(desk.path("broken/books.mrc")).unwrap();
-    desk.write("books.mrc", file_of(&[("1", "Walden")]));
+    std::fs::create_dir_all(desk.path("books.mrc")).unwrap();
     let mut session = open(&desk);
-    assert!(pipeline::import(&mut session, &request(&desk, "broken/books.mrc"), &mut Unwatched).is_err());
+    assert!(pipeline::import(&mut session, &request(&desk, "books.mrc"), &mut Unwatched).is_err());
     close(session);
+    std::fs::remove_dir(desk.path("books.mrc")).unwrap();
+    desk.write("books.mrc", file_of(&[("1", "Walden")]));
     let later = Request { time: "2024-03-01T12:00:00Z".to_owned(), ..request(&desk, "books.mrc") };
     import(&desk, &later);
     let ask = "SELECT ?begun ?ended { ?run prov:startedAtTime ?begun ; prov:endedAtTime ?ended }";
     let answer = desk.run(&format!("pinakes query --format csv -e '{ask}'")).ok().text();
     let rows: Vec<&str> = answer.lines().skip(1).collect();
     assert_eq!(rows, ["2024-02-29T12:00:00Z,2024-03-01T12:00:00Z"]);
+}
+
+/// A file that holds a record and its deletion once gave two new versions each time.
+#[test]
+fn a_record_and_its_deletion_in_one_file_stay_as_they_are() {
+    let both: Step<'_> = &[("1", "Walden"), ("1", "-"), ("2", "Faust")];
+    check_same_end(&[both, both, both], &[&[("2", "Faust")]]);
+    let desk = after(&[both, both, both]);
+    let versions = archived(&desk, |archive| archive.record("shop", "1").unwrap().unwrap().len());
+    assert_eq!(versions, 2);
+}
+
+/// An identifier that stands for everything once made each record slower than the one before;
+/// now only the last versions are at hand, and the older ones are found elsewhere.
+#[test]
+fn the_first_of_very_many_versions_stays_readable() {
+    let desk = Desk::new();
+    let rows: String = (0..300).map(|number| format!("same,Title {number}\n")).collect();
+    desk.write("rows.csv", format!("id,title\n{rows}"));
+    let summary = import(&desk, &request(&desk, "rows.csv"));
+    assert_eq!((summary.new, summary.duplicates), (1, 299));
+    for (version, title) in [(1, "Title 0"), (200, "Title 199"), (300, "Title 299")] {
+        let shown = desk.run(&format!("pinakes record show shop same --version {version} --decoded")).ok();
+        assert!(shown.text().contains(&format!("title {title}\n")), "{}", shown.text());
+    }
+    desk.run("pinakes record show shop same --version 301").exits(2);
+}
+
+/// What the user says about reading a file is part of what is read: it once changed nothing.
+#[test]
+fn naming_the_content_type_later_reads_the_records_again() {
+    let desk = Desk::new();
+    desk.write("rows.csv", "id,title\n1,Walden\n");
+    desk.run("pinakes import --source shop rows.csv").ok();
+    desk.run("pinakes import --source shop --content-type book rows.csv").ok();
+    let ask = "ASK { ?record pin:contentType ?any }";
+    assert_eq!(desk.run(&format!("pinakes query --quiet -e '{ask}'")).ok().text().trim(), "yes");
+}
+
+/// A dump that was read in the wrong format, or holds a header only, once emptied its source.
+#[test]
+fn a_dump_without_records_withdraws_nothing() {
+    let desk = after(&[&[("1", "Walden"), ("2", "Erewhon")]]);
+    let canonical = desk.canonical(CATALOGUE);
+    desk.write("header.csv", "id,title\n");
+    let summary = import(&desk, &Request { replace: true, ..request(&desk, "header.csv") });
+    assert_eq!((summary.withdrawn, summary.held_back), (0, 2));
+    assert_eq!(desk.canonical(CATALOGUE), canonical);
+}
+
+/// Rejects were once made good by any file of the same name.
+#[test]
+fn files_of_one_name_in_two_folders_are_two_origins() {
+    let desk = Desk::new();
+    desk.write("one/books.mrc", "this is no record\u{1D}");
+    desk.write("two/books.mrc", marc::book("1", "Walden"));
+    import(&desk, &request(&desk, "one/books.mrc"));
+    import(&desk, &request(&desk, "two/books.mrc"));
+    assert_eq!(archived(&desk, |archive| archive.rejects().unwrap().len()), 1);
+}
+
+/// The index knows more than a shortened segment holds: nothing may be written behind it.
+#[test]
+fn a_segment_that_lost_its_end_is_damage() {
+    let desk = after(&[&[("1", "Walden")], &[("2", "Erewhon")]]);
+    let segment = desk.path(CATALOGUE).join("archive/segments/00000001.zst");
+    let whole = std::fs::read(&segment).unwrap();
+    std::fs::write(&segment, &whole[..whole.len() - 30]).unwrap();
+    for command in ["status", "import --source shop books.mrc", "rebuild"] {
+        let ran = desk.run(&format!("pinakes {command}")).exits(2);
+        assert!(ran.complaint().contains("30 bytes are missing"), "{command}: {}", ran.complaint());
+    }
+    std::fs::write(&segment, &whole).unwrap();
+    desk.run("pinakes verify").ok();
+}
+
+/// A rebuild from a damaged archive once took the working store away first.
+#[test]
+fn a_rebuild_that_cannot_be_done_leaves_the_store() {
+    let desk = after(&[&[("1", "Walden")], &[("2", "Erewhon")]]);
+    let segment = desk.path(CATALOGUE).join("archive/segments/00000001.zst");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[20] ^= 0x10;
+    std::fs::write(&segment, &bytes).unwrap();
+    let canonical = desk.canonical(CATALOGUE);
+    desk.run("pinakes rebuild").exits(2);
+    assert_eq!(desk.canonical(CATALOGUE), canonical);
+}
+
+/// Without its archive a store is the last copy of something, and rebuilding would empty it.
+#[test]
+fn a_store_without_its_archive_is_not_touched() {
+    let desk = after(&[&[("1", "Walden")]]);
+    std::fs::remove_dir_all(desk.path(CATALOGUE).join("archive")).unwrap();
+    for command in ["rebuild", "status", "import --source shop books.mrc"] {
+        let ran = desk.run(&format!("pinakes {command}")).exits(2);
+        assert!(ran.complaint().contains("is gone"), "{command}: {}", ran.complaint());
+    }
+    assert!(!desk.path(CATALOGUE).join("archive").exists());
 }

@@ -627,3 +627,35 @@ fn no_escape_bytes_without_a_terminal() {
         assert!(!ran.stderr.contains(&0x1B) && !ran.stdout.contains(&0x1B), "{setting}");
     }
 }
+
+/// It once said how many statements it wrote, and exited with 0.
+#[test]
+fn an_export_that_does_not_fit_is_an_error() {
+    let desk = Desk::with_sample();
+    for more in ["--format nquads", "--format turtle", "--canonical"] {
+        let ran = desk.run(&format!("pinakes export --output /dev/full {more}")).exits(2);
+        assert!(ran.complaint().contains("/dev/full"), "{more}: {}", ran.complaint());
+    }
+}
+
+/// The process that evaluates a query once outlived the one that asked, and kept its lock.
+#[test]
+fn a_query_ends_with_whoever_asked() {
+    let desk = Desk::with_sample();
+    let endless =
+        "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a ?b ?c } GRAPH ?h { ?d ?e ?f } GRAPH ?i { ?j ?k ?l } }";
+    let mut asking = support::spawn(desk.pinakes().args(["query", "--timeout", "600", "-e", endless]));
+    // The lock is taken when the worker reads; until then a writer may come first.
+    let busy = || desk.run("pinakes import --source late late.mrc").complaint().contains("being read");
+    desk.write("late.mrc", support::marc::book("1", "Late"));
+    while !busy() {
+        assert!(asking.try_wait().unwrap().is_none(), "the query ended by itself");
+    }
+    asking.kill().unwrap();
+    asking.wait().unwrap();
+    let free = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        !busy()
+    });
+    assert!(free, "the worker still reads");
+}

@@ -64,6 +64,7 @@ fn check_diagnostic(
     input: PathBuf,
     differences: &mut Vec<String>,
 ) {
+    let folder = format!("{}/", input.parent().unwrap().display());
     let request = Request {
         source: code.slug().to_owned(),
         files: vec![input],
@@ -81,7 +82,10 @@ fn check_diagnostic(
         let back: Diagnostic = serde_json::from_str(&render(said, Style::Json, false)).unwrap();
         assert_eq!(back, *said, "JSON holds all there is");
     }
-    differences.extend(snapshot::difference(&case.join("expected.txt"), &in_all_styles(&heard)));
+    differences.extend(snapshot::difference(
+        &case.join("expected.txt"),
+        &in_all_styles(&heard).replace(&folder, ""),
+    ));
 }
 
 fn in_all_styles(heard: &[Diagnostic]) -> String {

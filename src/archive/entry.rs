@@ -160,6 +160,16 @@ impl Entry {
         }
     }
 
+    /// What makes two versions the same: the payload, and what the user said about reading it.
+    pub(super) fn identity(&self) -> PayloadHash {
+        match (&self.charset, &self.content_type) {
+            (None, None) => self.hash,
+            (charset, content_type) => {
+                PayloadHash::of(format!("{}\0{charset:?}\0{content_type:?}", self.hash).as_bytes())
+            }
+        }
+    }
+
     #[must_use]
     pub fn with_payload(mut self, payload: Vec<u8>) -> Self {
         self.hash = PayloadHash::of(&payload);

@@ -16,6 +16,8 @@ use std::path::Path;
 pub(super) const BLOCKS: TableDefinition<u64, (u32, u64, u64)> = TableDefinition::new("blocks");
 /// `source NUL id`: the record's versions.
 pub(super) const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("records");
+/// `source NUL id NUL sequence`: versions that the record's row has no room for.
+pub(super) const OLDER: TableDefinition<&[u8], &[u8]> = TableDefinition::new("older");
 /// The entry that holds a payload.
 pub(super) const PAYLOADS: TableDefinition<&[u8; 16], u64> = TableDefinition::new("payloads");
 /// Rejects not made good, with `source NUL origin`.
@@ -54,42 +56,85 @@ pub struct Version {
     pub withdrawn: bool,
 }
 
-/// All versions of a record, oldest first; never empty.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RecordState {
-    pub versions: Vec<Version>,
-}
+impl Version {
+    /// Bytes of one version in the index.
+    const LENGTH: usize = 33;
 
-impl RecordState {
-    pub fn current(&self) -> Option<&Version> {
-        self.versions.last()
-    }
-
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.versions.len() * 33);
-        for version in &self.versions {
-            bytes.extend_from_slice(&version.sequence.to_le_bytes());
-            bytes.extend_from_slice(&version.run.to_le_bytes());
-            bytes.extend_from_slice(&version.hash.0);
-            bytes.push(u8::from(version.withdrawn));
+    pub(super) fn encode(&self) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        let parts = self.sequence.to_le_bytes().into_iter().chain(self.run.to_le_bytes());
+        let parts = parts.chain(self.hash.0).chain([u8::from(self.withdrawn)]);
+        for (to, from) in bytes.iter_mut().zip(parts) {
+            *to = from;
         }
         bytes
     }
 
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        Some(Self {
+            sequence: number(bytes.get(..8)?),
+            run: number(bytes.get(8..16)?),
+            hash: PayloadHash(bytes.get(16..32)?.try_into().ok()?),
+            withdrawn: bytes.get(32) == Some(&1),
+        })
+    }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// The versions of a record, oldest first; never empty. Only the last [`HELD`](Self::HELD)
+/// are at hand: an identifier that stands for everything must not make each record slower
+/// than the one before.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordState {
+    /// How many came before those at hand.
+    pub older: usize,
+    pub versions: Vec<Version>,
+}
+
+impl RecordState {
+    const HELD: usize = 32;
+
+    pub fn current(&self) -> Option<&Version> {
+        self.versions.last()
+    }
+
+    /// How many versions there are.
+    pub fn len(&self) -> usize {
+        self.older + self.versions.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes out the oldest version at hand when there is no room for another.
+    pub(super) fn make_room(&mut self) -> Option<Version> {
+        if self.versions.len() < Self::HELD {
+            return None;
+        }
+        self.older += 1;
+        Some(self.versions.remove(0))
+    }
+
+    pub(super) fn push(&mut self, version: Version) {
+        self.versions.push(version);
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = (self.older as u64).to_le_bytes().to_vec();
+        self.versions.iter().for_each(|version| bytes.extend_from_slice(&version.encode()));
+        bytes
+    }
+
     pub(super) fn decode(bytes: &[u8]) -> Self {
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        let versions = bytes
-            .chunks_exact(33)
-            .filter_map(|version| {
-                Some(Version {
-                    sequence: number(version.get(..8)?),
-                    run: number(version.get(8..16)?),
-                    hash: PayloadHash(version.get(16..32)?.try_into().ok()?),
-                    withdrawn: version.get(32) == Some(&1),
-                })
-            })
-            .collect();
-        Self { versions }
+        let (older, versions) = bytes.split_at_checked(8).unwrap_or_default();
+        Self {
+            older: usize::try_from(number(older)).unwrap_or(0),
+            versions: versions.chunks_exact(Version::LENGTH).filter_map(Version::decode).collect(),
+        }
     }
 }
 
@@ -190,6 +235,20 @@ impl Index {
         Ok(state.map(|state| RecordState::decode(state.value())))
     }
 
+    /// Version `number` of a record, from 1.
+    pub fn version(&self, source: &str, id: &str, number: usize) -> Result<Option<Version>, ArchiveError> {
+        let Some(state) = self.record(source, id)? else { return Ok(None) };
+        let Some(index) = number.checked_sub(1) else { return Ok(None) };
+        if let Some(at_hand) = index.checked_sub(state.older) {
+            return Ok(state.versions.get(at_hand).copied());
+        }
+        let older = self.read()?.open_table(OLDER).map_err(failed)?;
+        let (first, last) = (older_key(source, id, 0), older_key(source, id, u64::MAX));
+        let mut rows = older.range::<&[u8]>(first.as_slice()..=last.as_slice()).map_err(failed)?;
+        let row = rows.nth(index).transpose().map_err(failed)?;
+        Ok(row.and_then(|(_, version)| Version::decode(version.value())))
+    }
+
     pub fn records(
         &self,
         source: Option<&str>,
@@ -281,6 +340,11 @@ impl Index {
         }
         .map_err(failed)
     }
+}
+
+/// Big-endian, so that versions sort as they came.
+pub(super) fn older_key(source: &str, id: &str, sequence: u64) -> Vec<u8> {
+    [key(source, id).as_slice(), &[0], &sequence.to_be_bytes()].concat()
 }
 
 pub(super) fn key(source: &str, id: &str) -> Vec<u8> {

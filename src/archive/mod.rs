@@ -98,8 +98,11 @@ impl Archive {
             rejects_seen: FxHashSet::default(),
             recent: Mutex::default(),
         };
+        archive.segments.must_reach(archive.index.end()?)?;
         if archive.segments.end()? != archive.index.end()? {
-            return Err(ArchiveError::Index("it is behind its segments".to_owned()));
+            return Err(ArchiveError::Index(
+                "the last run was interrupted and is not indexed yet".to_owned(),
+            ));
         }
         Ok(archive)
     }
@@ -120,7 +123,11 @@ impl Archive {
     /// number, and the run as it began.
     pub fn begin_run(&mut self, run: &Run, time: &str) -> Result<(u64, Run), ArchiveError> {
         let open = self.index.runs()?.into_iter().find(|(_, known)| {
-            known.finished.is_none() && known.source == run.source && known.origins == run.origins
+            known.finished.is_none()
+                && known.source == run.source
+                && known.origins == run.origins
+                // Standard input may be anything each time.
+                && !run.origins.iter().any(|origin| origin == "-")
         });
         if let Some(open) = open {
             return Ok(open);
@@ -132,10 +139,19 @@ impl Archive {
         Ok((number, run.clone()))
     }
 
-    /// Ends a run: rejects of the same files that did not occur again are made good.
-    pub fn finish_run(&mut self, number: u64, mut run: Run, time: &str) -> Result<(), ArchiveError> {
+    /// Ends a run: rejects of the same files that did not occur again are made good, unless a
+    /// file could not be read at all this time, or is standard input.
+    pub fn finish_run(
+        &mut self,
+        number: u64,
+        mut run: Run,
+        unread: &[String],
+        time: &str,
+    ) -> Result<(), ArchiveError> {
         run.finished = Some(time.to_owned());
-        run.made_good = self.index.rejects_of(&run.source, &run.origins)?;
+        let mut read = run.origins.clone();
+        read.retain(|origin| origin != "-" && !unread.contains(origin));
+        run.made_good = self.index.rejects_of(&run.source, &read)?;
         run.made_good.retain(|sequence| *sequence < number && !self.rejects_seen.contains(sequence));
         let payload = serde_json::to_vec(&run).map_err(io::Error::from)?;
         let entry = Entry::new(Kind::RunFinished, &run.source, "", number, time).with_payload(payload);
@@ -183,6 +199,11 @@ impl Archive {
     /// What is known of a record: its versions, oldest first.
     pub fn record(&self, source: &str, id: &str) -> Result<Option<RecordState>, ArchiveError> {
         self.index.record(source, id)
+    }
+
+    /// Version `number` of a record, from 1.
+    pub fn version(&self, source: &str, id: &str, number: usize) -> Result<Option<Version>, ArchiveError> {
+        self.index.version(source, id, number)
     }
 
     /// All records in the order of source and id, with their current state.
@@ -271,6 +292,7 @@ impl Archive {
     /// Indexes what the segments hold beyond the index.
     fn recover(&mut self) -> Result<(), ArchiveError> {
         let end = self.index.end()?;
+        self.segments.must_reach(end)?;
         let blocks = self.segments.recover(end)?;
         if blocks.is_empty() {
             return Ok(());

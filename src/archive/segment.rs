@@ -87,14 +87,32 @@ impl Segments {
         Ok(entries)
     }
 
+    /// The index speaks of blocks up to `end`: they must be there.
+    pub fn must_reach(&self, end: End) -> Result<(), ArchiveError> {
+        let length = std::fs::metadata(self.path(end.segment)).map_or(0, |metadata| metadata.len());
+        if end.segment > self.last || length < end.offset {
+            return Err(ArchiveError::Damaged {
+                file: self.path(end.segment).display().to_string(),
+                offset: length,
+                reason: format!(
+                    "{} bytes are missing; restore the archive from a backup",
+                    end.offset - length.min(end.offset)
+                ),
+            });
+        }
+        Ok(())
+    }
+
     /// The whole blocks beyond `end`; what follows them is a torn write and is cut off. Where
     /// whole blocks come after it, it is damage, and nothing is touched.
     pub fn recover(&mut self, end: End) -> Result<Vec<Place>, ArchiveError> {
         let mut found = Vec::new();
         for segment in end.segment..=self.last {
             let start = if segment == end.segment { end.offset } else { 0 };
-            let Ok(file) = OpenOptions::new().read(true).write(true).open(self.path(segment)) else {
-                continue;
+            let file = match OpenOptions::new().read(true).write(true).open(self.path(segment)) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error.into()),
             };
             let length = file.metadata()?.len();
             let mut offset = start;
@@ -124,6 +142,10 @@ impl Segments {
 
     fn writable(&mut self) -> Result<&mut (u32, File, u64), ArchiveError> {
         let full = self.current.as_ref().is_some_and(|(_, _, length)| *length > SEGMENT);
+        if full && let Some((_, file, _)) = &self.current {
+            // What the last batch put here is acknowledged with the rest of it.
+            file.sync_data()?;
+        }
         if self.current.is_none() || full {
             let next = if full || self.last == 0 { self.last + 1 } else { self.last };
             let file = OpenOptions::new().create(true).append(true).open(self.path(next))?;

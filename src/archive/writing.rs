@@ -2,17 +2,18 @@
 
 use super::entry::{Entry, Kind, PayloadHash};
 use super::index::{
-    BLOCKS, End, META, PAYLOADS, Place, RECORDS, REJECT_KEYS, REJECTS, RUNS, RecordState, Run, SOURCES,
-    SourceCounts, Version, failed, from_json, key,
+    BLOCKS, End, META, OLDER, PAYLOADS, Place, RECORDS, REJECT_KEYS, REJECTS, RUNS, RecordState, Run,
+    SOURCES, SourceCounts, Version, failed, from_json, key, older_key,
 };
 use super::{ArchiveError, Outcome};
 use redb::{ReadableTable, Table, WriteTransaction};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tables while one transaction writes them.
 pub(super) struct Tables<'t> {
     blocks: Table<'t, u64, (u32, u64, u64)>,
     records: Table<'t, &'static [u8], &'static [u8]>,
+    older: Table<'t, &'static [u8], &'static [u8]>,
     payloads: Table<'t, &'static [u8; 16], u64>,
     rejects: Table<'t, u64, &'static [u8]>,
     reject_keys: Table<'t, &'static [u8; 16], u64>,
@@ -32,6 +33,7 @@ impl<'t> Tables<'t> {
         Ok(Self {
             blocks: transaction.open_table(BLOCKS).map_err(failed)?,
             records: transaction.open_table(RECORDS).map_err(failed)?,
+            older: transaction.open_table(OLDER).map_err(failed)?,
             payloads: transaction.open_table(PAYLOADS).map_err(failed)?,
             rejects: transaction.open_table(REJECTS).map_err(failed)?,
             reject_keys: transaction.open_table(REJECT_KEYS).map_err(failed)?,
@@ -132,7 +134,11 @@ impl<'t> Tables<'t> {
                 if entry.same.is_none() {
                     counts.bytes += entry.payload.len() as u64;
                 }
-                state.versions.push(Version { sequence, hash: entry.hash, run: entry.run, withdrawn });
+                if let Some(old) = state.make_room() {
+                    let key = older_key(&entry.source, &entry.id, old.sequence);
+                    self.older.insert(key.as_slice(), old.encode().as_slice()).map_err(failed)?;
+                }
+                state.push(Version { sequence, hash: entry.identity(), run: entry.run, withdrawn });
                 let key = key(&entry.source, &entry.id);
                 self.records.insert(key.as_slice(), state.encode().as_slice()).map_err(failed)?;
             }
@@ -148,11 +154,14 @@ impl<'t> Tables<'t> {
             Kind::RunFinished => {
                 self.runs.insert(entry.run, entry.payload.as_slice()).map_err(failed)?;
                 let run: Run = from_json(&entry.payload)?;
-                for sequence in run.made_good {
-                    if self.rejects.remove(sequence).map_err(failed)?.is_some() {
+                let made_good: FxHashSet<u64> = run.made_good.into_iter().collect();
+                for sequence in &made_good {
+                    if self.rejects.remove(*sequence).map_err(failed)?.is_some() {
                         counts.rejects = counts.rejects.saturating_sub(1);
                     }
-                    self.reject_keys.retain(|_, known| known != sequence).map_err(failed)?;
+                }
+                if !made_good.is_empty() {
+                    self.reject_keys.retain(|_, known| !made_good.contains(&known)).map_err(failed)?;
                 }
             }
         }
@@ -177,6 +186,7 @@ impl<'t> Tables<'t> {
 /// What a record or withdrawal is, given the versions before it.
 fn judge(state: &RecordState, entry: &Entry) -> Outcome {
     let withdrawal = entry.kind == Kind::Withdrawal;
+    let identity = entry.identity();
     match state.current() {
         // A notice of deletion is kept even when the record was never seen.
         None if withdrawal => Outcome::Withdrawn,
@@ -188,13 +198,13 @@ fn judge(state: &RecordState, entry: &Entry) -> Outcome {
                 Outcome::Withdrawn
             }
         }
-        Some(current) if current.withdrawn => Outcome::Changed,
-        Some(current) if current.hash == entry.hash => Outcome::Unchanged,
+        Some(current) if !current.withdrawn && current.hash == identity => Outcome::Unchanged,
         // Both payloads came in one run before: a file that holds an id twice gives the same
         // pair each time it is read, and neither is news.
-        Some(current) if state.versions.iter().any(|v| v.hash == entry.hash && v.run == current.run) => {
+        Some(current) if state.versions.iter().any(|v| v.hash == identity && v.run == current.run) => {
             Outcome::Known
         }
+        Some(current) if current.withdrawn => Outcome::Changed,
         Some(current) if current.run == entry.run => Outcome::Duplicate,
         Some(_) => Outcome::Changed,
     }

@@ -3,7 +3,6 @@
 
 use super::CatalogueError;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
-use std::path::Path;
 
 /// Which statements are asked for; `None` stands for any.
 #[derive(Debug, Clone, Default)]
@@ -61,9 +60,6 @@ pub trait Backend: Send + Sync {
 
     /// Everything written so far survives a power cut.
     fn flush(&self) -> Result<(), CatalogueError>;
-
-    /// A consistent copy that opens as a store of its own.
-    fn backup(&self, target: &Path) -> Result<(), CatalogueError>;
 
     /// Checks the store's own invariants.
     fn validate(&self) -> Result<(), CatalogueError>;

@@ -174,13 +174,6 @@ impl Backend for Embedded {
         Ok(())
     }
 
-    fn backup(&self, target: &Path) -> Result<(), CatalogueError> {
-        #[cfg(feature = "rocksdb")]
-        self.store.backup(target)?;
-        let _ = target;
-        Ok(())
-    }
-
     fn validate(&self) -> Result<(), CatalogueError> {
         Ok(self.store.validate()?)
     }

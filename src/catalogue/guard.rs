@@ -129,10 +129,9 @@ fn string(text: &str, quote: char) -> usize {
 
 /// The length of an IRI; `None` when `<` is the operator.
 fn iri(text: &str) -> Option<usize> {
-    let end = text.find('>')?;
-    let inside = text.get(1..end)?;
-    let legal = !inside.contains(|c: char| c <= ' ' || "<\"{}|^`\\".contains(c));
-    legal.then_some(end + 1)
+    let rest = text.get(1..)?;
+    let end = rest.find(|c: char| c <= ' ' || "<>\"{}|^`\\".contains(c))?;
+    rest.get(end..)?.starts_with('>').then_some(end + 2)
 }
 
 #[cfg(test)]
@@ -148,6 +147,12 @@ mod tests {
         );
         assert!(matches!(check(&" ".repeat(SIZE_LIMIT + 1)), Err(Refusal::TooLong(_))));
         assert_eq!(check("SELECT * { ?s ?p ?o FILTER(?o < 3 && ?o > 1) }"), Ok(()));
+    }
+
+    /// Each `<` once looked for its `>` to the end of the text.
+    #[test]
+    fn a_text_of_nothing_but_openings_is_checked_in_one_pass() {
+        assert_eq!(check(&"<".repeat(SIZE_LIMIT)), Ok(()));
     }
 
     #[test]

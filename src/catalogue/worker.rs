@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// What parser and evaluator may use for recursion, beyond what the guard lets through.
 const STACK: usize = 256 * 1024 * 1024;
 
+/// Ends the query text on the child's input; it stands in no SPARQL.
+const END: u8 = 0;
+
 /// How a supervised query ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
@@ -22,6 +25,22 @@ pub enum End {
     /// The child said why on its standard error, which comes here.
     Failed(String),
     TimedOut,
+}
+
+/// The child's side: reads the query from standard input, and from then on ends the process
+/// when the parent is gone, however it went.
+pub fn receive() -> io::Result<String> {
+    let mut text = Vec::new();
+    let mut input = io::stdin().lock();
+    let limit = guard::SIZE_LIMIT as u64 + 2;
+    io::BufRead::read_until(&mut Read::take(&mut input, limit), END, &mut text)?;
+    text.pop_if(|last| *last == END);
+    drop(input);
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        std::process::exit(2);
+    });
+    String::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// The child's side: guards, evaluates and writes to `out`.
@@ -42,14 +61,18 @@ pub fn evaluate(
     })
 }
 
-/// The parent's side: runs `command`, which must read the query from its standard input, and
-/// forwards its answer to `out` until it ends or the time is up.
+/// The parent's side: runs `command`, which must begin with [`receive`], and forwards its answer to `out` until it ends or the time is up.
 pub fn supervise(mut command: Command, query: &str, limit: Duration, out: &mut dyn Write) -> io::Result<End> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let deadline = Instant::now() + limit;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A child that ends at once closes its input: its status tells more than our error.
-        let _ = stdin.write_all(query.as_bytes());
+    let started = Instant::now();
+    // The input stays open until we are done: its end tells the child that nobody waits any
+    // more. A child that ends at once closes its side; its status tells more than our error.
+    let mut input = child.stdin.take();
+    if let Some(input) = &mut input {
+        let _ = input
+            .write_all(query.as_bytes())
+            .and_then(|()| input.write_all(&[END]))
+            .and_then(|()| input.flush());
     }
     let (sender, receiver) = mpsc::sync_channel::<Vec<u8>>(16);
     let answer = child.stdout.take();
@@ -57,7 +80,12 @@ pub fn supervise(mut command: Command, query: &str, limit: Duration, out: &mut d
     let complaint = child.stderr.take();
     let listener = std::thread::spawn(move || listen(complaint));
     loop {
-        match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        let left = limit.saturating_sub(started.elapsed());
+        if left.is_zero() {
+            stop(&mut child);
+            return Ok(End::TimedOut);
+        }
+        match receiver.recv_timeout(left) {
             Ok(bytes) => {
                 if let Err(error) = out.write_all(&bytes) {
                     stop(&mut child);

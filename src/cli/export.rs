@@ -68,9 +68,11 @@ impl Export {
         let total = catalogue.backend().len()?;
         if self.canonical {
             progress.begin("sorting", Some(total));
-            let out = self.sink()?;
+            let mut out = self.sink()?;
             let to_file = self.output.is_some();
-            let (count, hash) = canonical(catalogue, out, |done| tick(&mut progress, done))?;
+            let (count, hash) = canonical(catalogue, &mut out, |done| tick(&mut progress, done))
+                .with_context(|| self.target())?;
+            out.finish().with_context(|| self.target())?;
             progress.end();
             let line = if general.json {
                 serde_json::json!({ "sha256": hash, "statements": count }).to_string()
@@ -94,7 +96,10 @@ impl Export {
         }
         let format = self.format()?;
         progress.begin("exporting", Some(total));
-        let count = export(catalogue, &which, format, self.sink()?, |done| tick(&mut progress, done))?;
+        let mut out = self.sink()?;
+        let count = export(catalogue, &which, format, &mut out, |done| tick(&mut progress, done))
+            .with_context(|| self.target())?;
+        out.finish().with_context(|| self.target())?;
         progress.end();
         if general.json && self.output.is_some() {
             output::json(&serde_json::json!({ "statements": count, "output": self.output }))?;
@@ -102,6 +107,14 @@ impl Export {
             output::say(general, &format!("wrote {}", output::count(count, "statement")));
         }
         Ok(Done::Well)
+    }
+
+    /// For messages.
+    fn target(&self) -> String {
+        match &self.output {
+            Some(path) => format!("cannot write `{}`", path.display()),
+            None => "cannot write to standard output".to_owned(),
+        }
     }
 
     fn which(&self) -> anyhow::Result<Which> {
@@ -139,8 +152,8 @@ impl Export {
         let file = BufWriter::with_capacity(256 * 1024, file);
         Ok(match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => Sink::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
-            Some("zst") => Sink::Zstd(zstd::stream::write::Encoder::new(file, 3)?.auto_finish()),
-            _ => Sink::Plain(Box::new(file)),
+            Some("zst") => Sink::Zstd(zstd::stream::write::Encoder::new(file, 3)?),
+            _ => Sink::File(file),
         })
     }
 }
@@ -151,17 +164,35 @@ fn tick(progress: &mut Progress<'_>, done: u64) {
     }
 }
 
-/// Where an export goes. Compressors finish when they are dropped.
+/// Where an export goes.
 enum Sink {
     Plain(Box<dyn Write>),
+    File(BufWriter<File>),
     Gzip(flate2::write::GzEncoder<BufWriter<File>>),
-    Zstd(zstd::stream::write::AutoFinishEncoder<'static, BufWriter<File>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<File>>),
+}
+
+impl Sink {
+    /// Ends the compression and makes sure that all of it is on the disk: an export that was
+    /// cut short must not pass for a whole one.
+    fn finish(self) -> std::io::Result<()> {
+        let file = match self {
+            Self::Plain(mut out) => return out.flush(),
+            Self::File(file) => file,
+            Self::Gzip(encoder) => encoder.finish()?,
+            Self::Zstd(encoder) => encoder.finish()?,
+        };
+        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        // A device or a pipe has no disk to wait for.
+        if file.metadata()?.is_file() { file.sync_all() } else { Ok(()) }
+    }
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self {
             Self::Plain(out) => out.write(bytes),
+            Self::File(out) => out.write(bytes),
             Self::Gzip(out) => out.write(bytes),
             Self::Zstd(out) => out.write(bytes),
         }
@@ -170,6 +201,7 @@ impl Write for Sink {
     fn flush(&mut self) -> std::io::Result<()> {
         match self {
             Self::Plain(out) => out.flush(),
+            Self::File(out) => out.flush(),
             Self::Gzip(out) => out.flush(),
             Self::Zstd(out) => out.flush(),
         }

@@ -49,14 +49,15 @@ pub(super) struct Import {
     /// The files are all the source has: withdraw what they do not hold
     #[arg(long)]
     replace: bool,
-    /// Read and decode, report, and write nothing
+    /// Read and decode as into an empty catalogue, report, and write nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 }
 
 fn source_name(name: &str) -> Result<String, String> {
     let legal = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || !name.chars().all(legal) {
+    let dots = matches!(name, "." | "..");
+    if name.is_empty() || dots || !name.chars().all(legal) {
         return Err("a source is named by letters, digits, `-`, `_` and `.`".to_owned());
     }
     Ok(name.to_owned())
@@ -74,8 +75,15 @@ impl Import {
         for file in &self.files {
             // Better to know now than after an hour of the files before it.
             if file != &PathBuf::from("-") {
-                let opened = std::fs::File::open(file).and_then(|opened| opened.metadata());
-                let metadata = opened.with_context(|| format!("cannot read `{}`", file.display()))?;
+                // A named pipe may be opened only once, so it is asked for and not opened.
+                let metadata = std::fs::metadata(file).and_then(|metadata| {
+                    if metadata.is_file() {
+                        std::fs::File::open(file).map(|_| metadata)
+                    } else {
+                        Ok(metadata)
+                    }
+                });
+                let metadata = metadata.with_context(|| format!("cannot read `{}`", file.display()))?;
                 if metadata.is_dir() {
                     bail!("`{}` is a directory; name the files in it", file.display());
                 }
@@ -121,6 +129,15 @@ fn dry_run(request: &Request, general: &General) -> anyhow::Result<Done> {
 }
 
 fn report(summary: &Summary, source: &str, dry_run: bool, general: &General) -> anyhow::Result<Done> {
+    let done = if summary.has_errors() { Done::WithDataErrors } else { Done::Well };
+    // Nobody may be reading the summary; the exit status must tell all the same.
+    match print_summary(summary, source, dry_run, general) {
+        Err(error) if super::is_closed_pipe(&error) => Ok(done),
+        printed => printed.map(|()| done),
+    }
+}
+
+fn print_summary(summary: &Summary, source: &str, dry_run: bool, general: &General) -> anyhow::Result<()> {
     if general.json {
         output::json(summary)?;
     } else {
@@ -156,5 +173,5 @@ fn report(summary: &Summary, source: &str, dry_run: bool, general: &General) -> 
             output::say(general, "`pinakes rejects` lists what could not be read, and why");
         }
     }
-    Ok(if summary.has_errors() { Done::WithDataErrors } else { Done::Well })
+    Ok(())
 }

@@ -100,6 +100,7 @@ impl Backup {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
         must_not_exist(&self.directory)?;
+        must_be_apart(&self.directory, &session.home.directory)?;
         // Complete under another name first, so that a torn copy never looks like a whole one.
         let part = part_of(&self.directory);
         remove(&part)?;
@@ -138,6 +139,7 @@ impl Restore {
         }
         let backup = Home::open(&self.directory)?;
         must_not_exist(&general.catalogue)?;
+        must_be_apart(&general.catalogue, &self.directory)?;
         let part = part_of(&general.catalogue);
         remove(&part)?;
         copy(&backup.directory, &part)?;
@@ -161,6 +163,21 @@ fn entries_of(entries: u64) -> String {
 fn must_not_exist(directory: &Path) -> anyhow::Result<()> {
     if directory.exists() {
         bail!("`{}` exists already; name a new directory", directory.display());
+    }
+    Ok(())
+}
+
+/// A copy inside what is copied would never end.
+fn must_be_apart(target: &Path, source: &Path) -> anyhow::Result<()> {
+    let parent = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let parent = parent
+        .canonicalize()
+        .with_context(|| format!("the directory `{}` for the copy is not there", parent.display()))?;
+    if parent.starts_with(source.canonicalize()?) {
+        bail!("`{}` lies inside `{}`; name a directory elsewhere", target.display(), source.display());
     }
     Ok(())
 }
@@ -191,6 +208,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
             copy(&entry.path(), &target)?;
         } else {
             std::fs::copy(entry.path(), &target)
+                .and_then(|_| std::fs::File::open(&target)?.sync_all())
                 .with_context(|| format!("cannot copy `{}`", entry.path().display()))?;
         }
     }

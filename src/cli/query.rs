@@ -156,8 +156,7 @@ pub(super) struct QueryWorker {
 
 impl QueryWorker {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
-        let mut text = String::new();
-        std::io::stdin().take(guard::SIZE_LIMIT as u64 + 1).read_to_string(&mut text)?;
+        let text = worker::receive()?;
         let session = Session::read(general.home()?, &mut Unwatched)?;
         let how = Answer {
             rows: self.format.format(),

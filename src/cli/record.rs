@@ -5,6 +5,7 @@ use super::{Done, General, output};
 use anyhow::bail;
 use oxrdfio::RdfFormat;
 use pinakes::catalogue::results::serializer_for;
+use pinakes::diagnostic::render::printable;
 use pinakes::pipeline::{self, Session, ShownRecord};
 use pinakes::record::write_field;
 use serde_json::json;
@@ -73,18 +74,16 @@ impl Record {
 
 impl List {
     fn run(self, session: &Session, general: &General) -> anyhow::Result<Done> {
-        if !session.archive.sources()?.iter().any(|(name, _)| *name == self.source) {
-            bail!(no_such_source(session, &self.source)?);
-        }
+        must_exist(session, &self.source)?;
         for record in session.archive.records(Some(&self.source))? {
             let (_, id, state) = record?;
             let withdrawn = state.current().is_some_and(|version| version.withdrawn);
             if general.json {
                 output::line(
-                    &json!({ "id": id, "versions": state.versions.len(), "withdrawn": withdrawn })
-                        .to_string(),
+                    &json!({ "id": id, "versions": state.len(), "withdrawn": withdrawn }).to_string(),
                 )?;
             } else {
+                let id = printable(&id);
                 output::line(&if withdrawn { format!("{id}  (withdrawn)") } else { id })?;
             }
         }
@@ -96,12 +95,10 @@ impl Show {
     fn run(self, session: &Session, general: &General) -> anyhow::Result<Done> {
         let Some(shown) = pipeline::show(session, &self.source, &self.id, self.version)? else {
             if let Some(state) = session.archive.record(&self.source, &self.id)? {
-                bail!("`{}` has versions 1 to {}", self.id, state.versions.len());
+                bail!("`{}` has versions 1 to {}", self.id, state.len());
             }
-            if session.archive.sources()?.iter().any(|(name, _)| *name == self.source) {
-                bail!("`{}` has no record `{}`; `pinakes record list {0}` names them", self.source, self.id);
-            }
-            bail!(no_such_source(session, &self.source)?);
+            must_exist(session, &self.source)?;
+            bail!("`{}` has no record `{}`; `pinakes record list {0}` names them", self.source, self.id);
         };
         if self.raw {
             std::io::stdout().write_all(&shown.entry.payload)?;
@@ -119,13 +116,16 @@ impl Show {
     }
 }
 
-fn no_such_source(session: &Session, source: &str) -> anyhow::Result<String> {
+/// A source that is not there is a typing mistake: the others are named.
+pub(super) fn must_exist(session: &Session, source: &str) -> anyhow::Result<()> {
     let known: Vec<String> = session.archive.sources()?.into_iter().map(|(name, _)| name).collect();
-    Ok(if known.is_empty() {
-        format!("there is no source `{source}`; nothing was imported yet")
-    } else {
-        format!("there is no source `{source}`; there are {}", known.join(", "))
-    })
+    if known.iter().any(|name| name == source) {
+        return Ok(());
+    }
+    if known.is_empty() {
+        bail!("there is no source `{source}`; nothing was imported yet");
+    }
+    bail!("there is no source `{source}`; there are {}", known.join(", "));
 }
 
 /// Merged, unmerged or withdrawn.
@@ -139,7 +139,12 @@ fn header(session: &Session, shown: &ShownRecord) -> anyhow::Result<()> {
     output::line(&format!("record   {}", iri.as_str()))?;
     output::line(&format!("status   {}, version {} of {}", status(shown), shown.version, shown.versions))?;
     let origin = &entry.origin;
-    output::line(&format!("origin   {}, record {}, byte {}", origin.name, origin.number, origin.offset))?;
+    if origin.name.is_empty() {
+        output::line("origin   not in the last full dump; `--version` shows what it was")?;
+    } else {
+        let name = printable(&origin.name);
+        output::line(&format!("origin   {name}, record {}, byte {}", origin.number, origin.offset))?;
+    }
     output::line(&format!("taken    {} in run {}", entry.time, entry.run))?;
     if let Some(format) = entry.format {
         output::line(&format!("format   {format}, {} bytes, sha256 {}…", entry.payload.len(), entry.hash))?;
@@ -156,8 +161,9 @@ fn decoded(shown: &ShownRecord) -> anyhow::Result<()> {
     for field in record.fields() {
         text.clear();
         write_field(field, &mut text);
-        let clean: String = text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect();
-        output::line(&format!("{}{} {clean}", "  ".repeat(field.depth()), field.tag()))?;
+        // A line break in a value is legal; on one line it is a blank.
+        let text = printable(&text.replace(['\n', '\t', '\r'], " "));
+        output::line(&format!("{}{} {text}", "  ".repeat(field.depth()), printable(field.tag())))?;
     }
     for triple in &record.triples {
         output::line(&format!("{triple} ."))?;

@@ -30,6 +30,9 @@ impl Rejects {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
         let known = session.archive.rejects()?;
+        if let Some(source) = &self.source {
+            super::record::must_exist(&session, source)?;
+        }
         if let Some(number) = self.raw {
             let Some(entry) = session.archive.entry(number)?.filter(|_| known.contains(&number)) else {
                 bail!("there is no reject {number}; `pinakes rejects` lists them");

@@ -19,7 +19,7 @@ pub enum ConfigError {
     Exists(String),
     #[error("{file}: {message}")]
     Invalid { file: String, message: String },
-    #[error("`{iri}` is not an absolute IRI: {reason}")]
+    #[error("`{iri}` cannot be the base IRI: {reason}")]
     BadBase { iri: String, reason: String },
     #[error("cannot use `{path}`: {source}")]
     Io { path: String, source: std::io::Error },
@@ -74,6 +74,11 @@ impl Home {
 }
 
 fn graphs(base: &str) -> Result<Graphs, ConfigError> {
+    // Record names get a fragment of their own, and there can be only one.
+    if base.contains(['#', '?']) {
+        let reason = "names are made by adding to it, so it may hold neither `#` nor `?`".to_owned();
+        return Err(ConfigError::BadBase { iri: base.to_owned(), reason });
+    }
     Graphs::new(base)
         .map_err(|error| ConfigError::BadBase { iri: base.to_owned(), reason: error.to_string() })
 }

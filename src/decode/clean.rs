@@ -91,7 +91,7 @@ pub(super) fn clean<'a>(value: &'a str, faults: &mut Faults) -> Cow<'a, str> {
 
 /// Control characters, except those that mark words to be ignored in sorting: libraries write
 /// them into titles on purpose (U+0098 and U+009C; U+0088 and U+0089 in older data).
-fn is_forbidden(c: char) -> bool {
+pub(super) fn is_forbidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t' | '\u{88}' | '\u{89}' | '\u{98}' | '\u{9C}')
 }
 

@@ -7,6 +7,9 @@ use crate::record::Format;
 
 /// The format of content that begins with `head`, or `None` when it shows none we read.
 pub fn detect(head: &[u8], name: &str) -> Option<Format> {
+    if container(head).is_some() {
+        return None;
+    }
     // The delimiters of ISO 2709 occur in no text format; a long directory may hide them.
     if looks_like_leader(head) {
         return Some(Format::Iso2709);
@@ -41,16 +44,38 @@ pub fn detect(head: &[u8], name: &str) -> Option<Format> {
 /// What content is that is none of our formats, for the message.
 pub(super) fn describe(head: &[u8]) -> &'static str {
     let lower = String::from_utf8_lossy(head).trim_start().to_ascii_lowercase();
-    match head {
-        [b'P', b'K', 3, 4, ..] => "a ZIP archive, which must be unpacked first",
-        [b'B', b'Z', b'h', ..] => "bzip2 data, which is not read; gzip and zstd are",
-        [0x1F, 0x8B, ..] => "gzip data within gzip data, which is refused",
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => "zstd data within compressed data, which is refused",
-        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
-        _ if lower.starts_with("<!doctype html") || lower.starts_with("<html") => "a web page, not records",
-        _ if looks_binary(&lower) => "binary data of no format that is read",
-        _ => "text of no format that is read",
+    match container(head) {
+        Some(container) => container,
+        None if lower.starts_with("<!doctype html") || lower.starts_with("<html") => {
+            "a web page, not records"
+        }
+        None if looks_binary(&lower) => "binary data of no format that is read",
+        None => "text of no format that is read",
     }
+}
+
+/// Containers are told by how they begin; what is in them must come out first.
+fn container(head: &[u8]) -> Option<&'static str> {
+    match head {
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => {
+            Some("a ZIP archive (or a document of an office program), which must be unpacked first")
+        }
+        [b'B', b'Z', b'h', ..] => Some("bzip2 data, which is not read; gzip and zstd are"),
+        [0xFD, b'7', b'z', b'X', b'Z', ..] => Some("xz data, which is not read; gzip and zstd are"),
+        [b'7', b'z', 0xBC, 0xAF, ..] => Some("a 7z archive, which must be unpacked first"),
+        [0x1F, 0x8B, ..] => Some("gzip data within compressed data, which is refused"),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => Some("zstd data within compressed data, which is refused"),
+        [b'%', b'P', b'D', b'F', ..] => Some("a PDF document"),
+        _ if is_utf16(head) && !utf16_markup(head) => {
+            Some("UTF-16 text, which is read only as XML; save it as UTF-8")
+        }
+        _ => None,
+    }
+}
+
+/// Whether UTF-16 text begins with `<`, after its mark and blanks.
+fn utf16_markup(head: &[u8]) -> bool {
+    head.iter().find(|byte| !matches!(byte, 0 | 0xFE | 0xFF | b' ' | b'\t' | b'\r' | b'\n')) == Some(&b'<')
 }
 
 /// `00714cam a2200205 a 4500`: lengths are numbers, the last four characters hardly vary.

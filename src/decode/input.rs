@@ -52,6 +52,8 @@ impl Input {
     pub fn open(path: &Path, format: Option<Format>) -> Result<Self, InputError> {
         let unreadable = |source| InputError::Unreadable { name: path.display().to_string(), source };
         let stdin = path == Path::new("-");
+        // Neither standard input nor a pipe can be read twice.
+        let once = stdin || std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let name = match path.file_name() {
             Some(name) if !stdin => name.to_string_lossy().into_owned(),
             _ => "-".to_owned(),
@@ -65,13 +67,13 @@ impl Input {
             if metadata.is_dir() {
                 return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
             }
-            (Box::new(file), Some(metadata.len()))
+            (Box::new(file), metadata.is_file().then_some(metadata.len()))
         };
         let mut raw = counted(file, &position);
         let compression = Compression::of(raw.peek(4).map_err(unreadable)?);
         let mut diagnostics = Vec::new();
         let mut reader: Peekable = if let Some(compression) = compression {
-            let mut file = if stdin {
+            let mut file = if once {
                 spool(&mut raw).map_err(unreadable)?
             } else {
                 File::open(path).map_err(unreadable)?

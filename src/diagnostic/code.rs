@@ -66,7 +66,7 @@ codes! {
     CharsetMismatch "charset-mismatch" Warning "the record is not in the character set it names";
     UndecodableBytes "undecodable-bytes" Warning "bytes that no character stands for became U+FFFD";
     ForbiddenCharacter "forbidden-character" Warning "a control character that may not stand in text became U+FFFD";
-    MissingIdentifier "missing-identifier" Note "the record names itself by nothing, so its hash does";
+    MissingIdentifier "missing-identifier" Warning "the record names itself by nothing, so its hash does";
     DuplicateIdentifier "duplicate-identifier" Warning "one import holds an identifier twice with different content";
     XmlSyntax "xml-syntax" Error "the XML is not well-formed";
     XmlDoctype "xml-doctype" Error "the XML has a DOCTYPE, which is refused before anything is expanded";

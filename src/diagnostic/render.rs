@@ -86,6 +86,6 @@ fn short(diagnostic: &Diagnostic) -> String {
 }
 
 /// Text of a record must not steer the terminal it is shown on.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }

@@ -9,6 +9,9 @@ use crate::record::{Record, write_field};
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
 
+/// A way longer than this is not written out for each leaf at its end.
+const LONGEST_PATH: usize = 1024;
+
 /// Keeps the leader and every field that says something.
 pub(super) fn keep(record: &Record, name: &NamedNode, triples: &mut Vec<Triple>) {
     if !record.leader().is_empty() {
@@ -25,7 +28,7 @@ pub(super) fn keep(record: &Record, name: &NamedNode, triples: &mut Vec<Triple>)
         }
         value.clear();
         write_field(field, &mut value);
-        if path.len() == 1 {
+        if path.len() == 1 || path.iter().map(|tag| tag.len()).sum::<usize>() > LONGEST_PATH {
             node(name, field.tag(), &value, index + 1, triples);
         } else {
             node(name, &path.join("/"), &value, index + 1, triples);

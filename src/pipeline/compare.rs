@@ -1,7 +1,10 @@
 //! Does the store say what the archive gives?
 
 use super::{PipelineError, Session, Watch};
+use crate::archive::{Entry, Kind};
 use crate::catalogue::Catalogue;
+use oxrdf::Triple;
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 /// How many names of a kind are kept for the report.
@@ -17,28 +20,27 @@ pub struct Comparison {
     pub unexpected: Vec<String>,
 }
 
+/// Records compared side by side.
+const BATCH: usize = 1024;
+
 /// Compares every record's graph with what its payload gives, and looks for graphs too many.
 pub fn compare(session: &Session, watch: &mut dyn Watch) -> Result<Comparison, PipelineError> {
     let mut found = Comparison::default();
-    for record in session.archive.records(None)? {
-        let (source, id, state) = record?;
-        let Some(version) = state.current().filter(|version| !version.withdrawn) else { continue };
-        found.records += 1;
-        let expected: FxHashSet<_> = match session.archive.entry(version.sequence)? {
-            Some(entry) => session.triples(&entry).unwrap_or_default().into_iter().collect(),
-            None => FxHashSet::default(),
-        };
-        let name = session.home.graphs.record(&source, &id);
-        let stored: FxHashSet<_> = session.catalogue.graph(&name)?.into_iter().collect();
-        let differs = stored != expected && {
-            let expected = Catalogue::as_stored(expected.into_iter().collect())?;
-            stored != expected.into_iter().collect()
-        };
-        if differs && found.differing.len() < NAMES {
-            found.differing.push(name.as_str().to_owned());
+    let mut entries = session.archive.entries(1)?;
+    loop {
+        let batch: Vec<Entry> = entries.by_ref().take(BATCH).collect::<Result<_, _>>()?;
+        let Some(done) = batch.last().map(|entry| entry.sequence) else { break };
+        let judged: Vec<Option<(String, bool)>> =
+            batch.par_iter().map(|entry| judge(session, entry)).collect::<Result<_, _>>()?;
+        for (name, agrees) in judged.into_iter().flatten() {
+            found.records += 1;
+            if !agrees && found.differing.len() < NAMES {
+                found.differing.push(name);
+            }
         }
-        watch.advance(found.records, found.records);
+        watch.advance(done, found.records);
     }
+    found.differing.sort_unstable();
     let records = session.home.graphs.records();
     for name in session.catalogue.backend().graph_names()? {
         let Some(rest) = name.as_str().strip_prefix(&records) else { continue };
@@ -52,4 +54,24 @@ pub fn compare(session: &Session, watch: &mut dyn Watch) -> Result<Comparison, P
         }
     }
     Ok(found)
+}
+
+/// The name of a current record's graph and whether it says what the payload gives; `None` for
+/// every other entry.
+fn judge(session: &Session, entry: &Entry) -> Result<Option<(String, bool)>, PipelineError> {
+    if entry.kind != Kind::Record {
+        return Ok(None);
+    }
+    let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
+    if state.current().is_none_or(|version| version.sequence != entry.sequence) {
+        return Ok(None);
+    }
+    let name = session.home.graphs.record(&entry.source, &entry.id);
+    let stored: FxHashSet<Triple> = session.catalogue.graph(&name)?.into_iter().collect();
+    let expected: FxHashSet<Triple> = session.triples(entry).unwrap_or_default().into_iter().collect();
+    let agrees = stored == expected || {
+        let expected = Catalogue::as_stored(expected.into_iter().collect())?;
+        stored == expected.into_iter().collect()
+    };
+    Ok(Some((name.into_string(), agrees)))
 }

@@ -78,7 +78,7 @@ pub fn import(
     };
     let (number, run) = session.archive.begin_run(&run, &request.time)?;
     let Session { archive, catalogue, home, content_types, .. } = session;
-    let (summary, pending) = store_writer::run(catalogue, |store| {
+    let (summary, mut pending, unread) = store_writer::run(catalogue, |store| {
         let mut importing = Importing {
             taking: Taking { request, run: number },
             archive,
@@ -88,20 +88,22 @@ pub fn import(
             pending: Pending::default(),
             known: FxHashMap::default(),
             seen: request.replace.then(|| Sorter::new(IDS_BUDGET)),
+            unread: Vec::new(),
             store,
             watch,
         };
         importing.pending.vocabulary(&home.graphs, content_types);
+        // Before the first record names it.
+        importing.pending.run(&home.graphs, number, &run);
         for file in &request.files {
             importing.file(file)?;
         }
         importing.settle_duplicates()?;
         importing.withdraw_missing()?;
-        Ok((importing.summary, importing.pending))
+        Ok((importing.summary, importing.pending, importing.unread))
     })?;
-    session.archive.finish_run(number, run.clone(), &request.time)?;
+    session.archive.finish_run(number, run.clone(), &unread, &request.time)?;
     let run = Run { finished: Some(request.time.clone()), ..run };
-    let mut pending = pending;
     pending.run(&session.home.graphs, number, &run);
     pending.position = session.archive.last_sequence()?;
     store_writer::run(&session.catalogue, |store| store.send(pending))?;
@@ -119,6 +121,8 @@ struct Importing<'a> {
     known: FxHashMap<String, Entry>,
     /// The ids of a full dump.
     seen: Option<Sorter>,
+    /// Files that were refused whole.
+    unread: Vec<String>,
     store: &'a Store,
     watch: &'a mut dyn Watch,
 }
@@ -137,12 +141,14 @@ impl Importing<'_> {
                 });
                 let payload = Payload { bytes: head.unwrap_or_default(), number: 0, offset: 0 };
                 let rejected = self.taking.rejected(&origin_name(file), None, payload, *diagnostic);
+                self.unread.push(origin_name(file));
                 return self.batch(vec![rejected]);
             }
             Err(error) => return Err(error.into()),
         };
+        let origin = origin_name(file);
         for diagnostic in input.diagnostics {
-            self.say(placed(diagnostic, self.taking.request, &input.name, None));
+            self.say(placed(diagnostic, self.taking.request, &origin, None));
         }
         self.watch.begin(&format!("importing {}", input.name), input.size);
         let position = input.position;
@@ -171,7 +177,7 @@ impl Importing<'_> {
                 break;
             }
             let decoded: Vec<Decoded> =
-                batch.into_par_iter().map(|piece| taking.decode(piece, &input.name, input.format)).collect();
+                batch.into_par_iter().map(|piece| taking.decode(piece, &origin, input.format)).collect();
             self.batch(decoded)?;
             let done = position.load(std::sync::atomic::Ordering::Relaxed);
             self.watch.advance(done, self.summary.records);
@@ -280,17 +286,21 @@ impl Importing<'_> {
         let mut missing = Vec::new();
         for record in self.archive.records(Some(&self.taking.request.source))? {
             let (_, id, state) = record?;
-            while let Some(Ok(next)) = seen.peek()
-                && &**next < id.as_bytes()
-            {
-                seen.next();
+            // An error of the disk must not pass for a record that is gone.
+            while let Some(next) = seen.next_if(|next| match next {
+                Ok(next) => &**next < id.as_bytes(),
+                Err(_) => true,
+            }) {
+                next.map_err(crate::archive::ArchiveError::from)?;
             }
             let there = matches!(seen.peek(), Some(Ok(next)) if &**next == id.as_bytes());
             if !there && state.current().is_some_and(|version| !version.withdrawn) {
                 missing.push(id);
             }
         }
-        if self.summary.rejected > 0 {
+        // A dump that was read in part, or in the wrong format, says nothing about the rest.
+        let partly = self.summary.diagnostics.contains_key(Code::TrailingBytes.slug());
+        if self.summary.rejected > 0 || self.summary.records == 0 || partly {
             self.summary.held_back = missing.len() as u64;
             return Ok(());
         }
@@ -329,8 +339,9 @@ impl Importing<'_> {
     }
 }
 
+/// The path as it was given: files of one name in two folders are two origins.
 fn origin_name(file: &std::path::Path) -> String {
-    file.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
+    file.display().to_string()
 }
 
 impl Summary {

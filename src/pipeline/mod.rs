@@ -36,6 +36,12 @@ pub enum PipelineError {
     Catalogue(#[from] CatalogueError),
     #[error(transparent)]
     Input(#[from] InputError),
+    #[error("`{0}` is gone, and with it the records as received; restore it from a backup")]
+    ArchiveGone(String),
+    #[error(
+        "the store holds {position} entries, the archive {last}: they are not of one catalogue; `pinakes rebuild` makes the store again from the archive"
+    )]
+    StoreAhead { position: u64, last: u64 },
     #[error("the store's writer stopped without a word")]
     WriterGone,
 }

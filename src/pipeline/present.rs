@@ -26,11 +26,9 @@ pub fn show(
     version: Option<usize>,
 ) -> Result<Option<ShownRecord>, PipelineError> {
     let Some(state) = session.archive.record(source, id)? else { return Ok(None) };
-    let versions = state.versions.len();
+    let versions = state.len();
     let number = version.unwrap_or(versions);
-    let Some(chosen) = number.checked_sub(1).and_then(|index| state.versions.get(index)) else {
-        return Ok(None);
-    };
+    let Some(chosen) = session.archive.version(source, id, number)? else { return Ok(None) };
     let Some(entry) = session.archive.entry(chosen.sequence)? else { return Ok(None) };
     let record = decode_entry(&entry);
     let triples = session.triples(&entry).filter(|_| !chosen.withdrawn).unwrap_or_default();

@@ -12,6 +12,8 @@ use rayon::prelude::*;
 
 /// Entries mapped side by side before their statements go to the store.
 const BATCH: usize = 1024;
+/// A batch is also closed when its payloads reach this size.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// A catalogue opened for one command.
 pub struct Session {
@@ -29,6 +31,7 @@ impl Session {
         if cfg!(not(feature = "rocksdb")) {
             return Self::write(home, watch);
         }
+        must_have_archive(&home)?;
         let lock = Lock::read(&home.directory)?;
         let opened = Self::open_for_reading(&home)?;
         if let Some((archive, catalogue)) = opened {
@@ -66,6 +69,11 @@ impl Session {
     /// For writing, alone. What a killed process left undone is done first.
     pub fn write(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
         let lock = Lock::write(&home.directory)?;
+        Self::with_lock(home, lock, watch)
+    }
+
+    fn with_lock(home: Home, lock: Lock, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
+        must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
         let session = Self { home, archive, catalogue, content_types: ContentTypes::shipped(), _lock: lock };
@@ -103,7 +111,10 @@ pub(super) fn decode_entry(entry: &Entry) -> Option<crate::record::Record> {
 pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, PipelineError> {
     let position = session.catalogue.position()?;
     let last = session.archive.last_sequence()?;
-    if position >= last {
+    if position > last {
+        return Err(PipelineError::StoreAhead { position, last });
+    }
+    if position == last {
         return Ok(0);
     }
     watch.begin("bringing the store up to the archive", Some(last - position));
@@ -117,7 +128,13 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         let mut pending = Pending::default();
         pending.vocabulary(&session.home.graphs, &session.content_types);
         loop {
-            let batch: Vec<Entry> = entries.by_ref().take(BATCH).collect::<Result<_, _>>()?;
+            let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
+            let mut bytes = 0;
+            while batch.len() < BATCH && bytes < BATCH_BYTES {
+                let Some(entry) = entries.next().transpose()? else { break };
+                bytes += entry.payload.len();
+                batch.push(entry);
+            }
             let Some(end) = batch.last().map(|entry| entry.sequence) else { break };
             // A version that a later one replaced leaves nothing in the store but its run.
             let mut current = Vec::with_capacity(batch.len());
@@ -127,7 +144,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                     Kind::Record | Kind::Withdrawal => {
                         let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
                         if state.current().is_some_and(|version| version.sequence == entry.sequence) {
-                            current.push((entry, state.versions.len()));
+                            current.push((entry, state.len()));
                         } else if entry.kind == Kind::Record {
                             pending.provenance(&session.home.graphs, &entry);
                         }
@@ -166,25 +183,40 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     Ok(done)
 }
 
-/// Makes the store again from the archive.
+/// Makes the store again from the archive. The old one stays until the archive was read to
+/// its end.
 pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> {
+    must_have_archive(&home)?;
     let lock = Lock::write(&home.directory)?;
-    let store = home.store();
-    // Under another name first: a kill in between leaves a store that is missing, not torn.
+    let archive = Archive::open(&home.archive())?;
+    watch.begin("reading the archive", Some(archive.last_sequence()?));
+    archive.verify(|done| watch.advance(done, done))?;
+    watch.end();
+    drop(archive);
+    let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
     let old = home.directory.join("store.old");
-    let gone = |path: &std::path::Path| match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(PipelineError::Catalogue(error.into()))
-        }
-        _ => Ok(()),
-    };
-    gone(&old)?;
-    if store.exists() {
-        std::fs::rename(&store, &old).map_err(|error| PipelineError::Catalogue(error.into()))?;
+    remove(&old).map_err(failed)?;
+    if home.store().exists() {
+        // Under another name first: a kill in between leaves a store that is missing, not torn.
+        std::fs::rename(home.store(), &old).map_err(failed)?;
+        remove(&old).map_err(failed)?;
     }
-    gone(&old)?;
-    drop(lock);
-    let session = Session::write(home, watch)?;
+    let session = Session::with_lock(home, lock, watch)?;
     session.catalogue.backend().optimize()?;
     Ok(session.archive.last_sequence()?)
+}
+
+/// A store without an archive is the last copy of something: nothing may touch it.
+fn must_have_archive(home: &Home) -> Result<(), PipelineError> {
+    if home.store().exists() && !home.archive().exists() {
+        return Err(PipelineError::ArchiveGone(home.archive().display().to_string()));
+    }
+    Ok(())
+}
+
+fn remove(directory: &std::path::Path) -> std::io::Result<()> {
+    match std::fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }

@@ -22,13 +22,15 @@ const REWRITES: usize = 2_000;
 pub(super) struct Pending {
     added: Vec<Quad>,
     rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
+    /// Statements among them.
+    rewriting: usize,
     /// The last archive entry this covers.
     pub position: u64,
 }
 
 impl Pending {
     pub fn is_full(&self) -> bool {
-        self.added.len() >= CHECKPOINT || self.rewritten.len() >= REWRITES
+        self.added.len() + self.rewriting >= CHECKPOINT || self.rewritten.len() >= REWRITES
     }
 
     /// A record's graph, or its end when there are no triples.
@@ -38,6 +40,7 @@ impl Pending {
             Some(triples) => {
                 self.provenance(graphs, entry);
                 if known {
+                    self.rewriting += triples.len();
                     self.rewritten.push((name, Some(triples)));
                 } else {
                     self.added.extend(triples.into_iter().map(|triple| triple.in_graph(name.clone())));

@@ -41,10 +41,17 @@ impl Taking<'_> {
         entry.id = match &record.id {
             Some(id) => id.clone(),
             None => {
-                diagnostics.push(Diagnostic::new(
-                    Code::MissingIdentifier,
-                    "the record has no identifier; it is known by the hash of its content",
-                ));
+                let (message, hint) = match &self.request.options.id_field {
+                    Some(field) => {
+                        (format!("the record has no `{field}`"), "check the name given with `--id`")
+                    }
+                    None => (
+                        "the record has no identifier".to_owned(),
+                        "`--id` names the column or key that identifies a row",
+                    ),
+                };
+                let message = format!("{message}; it is known by the hash of its content");
+                diagnostics.push(Diagnostic::new(Code::MissingIdentifier, message).hint(hint));
                 format!("sha256-{}", entry.hash)
             }
         };

@@ -3,6 +3,10 @@
 /// Percent-encodes everything but unreserved characters of RFC 3986, so that an identifier is
 /// one segment of a path whatever it holds. Letters of any script stay: an IRI may hold them.
 pub fn percent_encode(identifier: &str) -> String {
+    // A path segment of dots alone would be taken for the way up.
+    if matches!(identifier, "." | "..") {
+        return identifier.replace('.', "%2E");
+    }
     let mut out = String::with_capacity(identifier.len());
     for c in identifier.chars() {
         if c.is_ascii_alphanumeric()

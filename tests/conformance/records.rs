@@ -73,7 +73,7 @@ fn import(set: &str, files: &[PathBuf], peers: &Peers, score: &mut Score) {
         for line in rejects.stdout.lines() {
             let reject: Value = serde_json::from_str(line).unwrap_or_default();
             let origin = reject["origin"].as_str().unwrap_or_default();
-            let file = files.iter().find(|file| file.file_name().is_some_and(|name| name == origin));
+            let file = files.iter().find(|file| file.as_os_str() == origin);
             let readable = file.and_then(|file| peers.records(file)).unwrap_or(0);
             let taken = file.map_or(0, |file| read(file).len());
             score.check(taken >= readable, || {

@@ -22,10 +22,16 @@ pub(super) fn by_directory(bytes: &[u8], leader: &[u8]) -> Option<Vec<Entry>> {
         return None;
     }
     let mut fields = Vec::with_capacity(directory.len() / 12);
+    let mut total = 0;
     for (index, entry) in directory.chunks_exact(12).enumerate() {
         let length = number(entry.get(3..7)?)?;
         let start = base + number(entry.get(7..12)?)?;
         let end = (start + length).checked_sub(1)?;
+        // Entries that share their bytes would let a small record grow without bound.
+        total += length;
+        if total > bytes.len() - base {
+            return None;
+        }
         // A field begins where another ended and is closed by a terminator.
         if end < start
             || bytes.get(end) != Some(&FIELD_TERMINATOR)
@@ -89,4 +95,22 @@ pub(super) fn by_terminators(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) ->
     }
     diagnostics.push(Diagnostic::new(Code::BadDirectory, message));
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hundred entries that all point at one field would make a hundred copies of it.
+    #[test]
+    fn entries_that_share_their_bytes_are_not_believed() {
+        let field = [&b"10\x1Fa"[..], &[b'x'; 500], b"\x1E"].concat();
+        let entry = format!("245{:04}00000", field.len());
+        let directory = entry.repeat(100);
+        let base = LEADER + directory.len() + 1;
+        let leader = format!("00000nam a22{base:05} a 4500");
+        let record = [leader.as_bytes(), directory.as_bytes(), b"\x1E", &field, b"\x1D"].concat();
+        assert!(by_directory(&record, leader.as_bytes()).is_none());
+        assert_eq!(by_terminators(&record, &mut Vec::new()).len(), 1);
+    }
 }

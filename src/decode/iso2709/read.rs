@@ -3,6 +3,7 @@
 use super::directory::{Entry, by_directory, by_terminators};
 use super::{LEADER, SUBFIELD_DELIMITER};
 use crate::decode::charset::{self, Charset};
+use crate::decode::clean;
 use crate::decode::{Options, marc};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::record::{Model, Record, RecordBuilder};
@@ -56,15 +57,13 @@ fn choose_charset(
     if let Some(charset) = options.charset {
         return charset;
     }
-    let declared = declared_charset(bytes, leader, fields);
     if bytes.is_ascii() && memchr::memchr(0x1B, bytes).is_none() {
         // Plain ASCII reads the same in all of them, save for numeric references in MARC-8.
-        return if declared == Charset::Marc8 && memchr::memmem::find(bytes, b"&#x").is_some() {
-            Charset::Marc8
-        } else {
-            Charset::Utf8
-        };
+        let references = leader.get(9) != Some(&b'a') && memchr::memmem::find(bytes, b"&#x").is_some();
+        let marc8 = references && declared_charset(bytes, leader, fields) == Charset::Marc8;
+        return if marc8 { Charset::Marc8 } else { Charset::Utf8 };
     }
+    let declared = declared_charset(bytes, leader, fields);
     // The directory is digits and says nothing about the text.
     let data = fields.iter().map(|field| field.data.start).min().and_then(|start| bytes.get(start..));
     let charset = charset::detect(data.unwrap_or(bytes), declared);
@@ -81,14 +80,14 @@ fn choose_charset(
 }
 
 fn declared_charset(bytes: &[u8], leader: &[u8], fields: &[Entry]) -> Charset {
-    let tag = |entry: &Entry| bytes.get(entry.tag.clone()).unwrap_or_default().to_owned();
-    let unimarc =
-        fields.iter().any(|entry| tag(entry) == b"200") && !fields.iter().any(|entry| tag(entry) == b"245");
+    let has_tag = |entry: &Entry, tag: &[u8]| bytes.get(entry.tag.clone()) == Some(tag);
+    let unimarc = fields.iter().any(|entry| has_tag(entry, b"200"))
+        && !fields.iter().any(|entry| has_tag(entry, b"245"));
     if unimarc {
         // 100 $a/26-29 names the graphic character sets.
         let code = fields
             .iter()
-            .find(|entry| tag(entry) == b"100")
+            .find(|entry| has_tag(entry, b"100"))
             .and_then(|entry| bytes.get(entry.data.clone()))
             .and_then(|data| data.get(4..))
             .and_then(|data| data.get(26..30));
@@ -112,13 +111,37 @@ fn verbatim(bytes: &[u8], charset: Charset) -> Option<String> {
         return None;
     }
     let text = std::str::from_utf8(bytes).ok()?;
-    (text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes).then(|| text.to_owned())
+    is_settled(text).then(|| text.to_owned())
+}
+
+/// Whether text is in NFC and without control characters beyond ASCII. Only what is not ASCII
+/// is looked at, with the character before it, which a mark may belong to.
+fn is_settled(text: &str) -> bool {
+    let mut place = 0;
+    while let Some(rest) = text.as_bytes().get(place..)
+        && let Some(start) = rest.iter().position(|byte| !byte.is_ascii())
+    {
+        let run = rest.get(start..).unwrap_or_default();
+        let length = run.iter().position(u8::is_ascii).unwrap_or(run.len());
+        let start = place + start;
+        let run = text.get(start.saturating_sub(1)..start + length).unwrap_or_default();
+        if is_nfc_quick(run.chars()) != IsNormalized::Yes || run.chars().any(is_forbidden_character) {
+            return false;
+        }
+        place = start + length;
+    }
+    true
 }
 
 /// Control characters that no text has. Tab and line breaks are tolerated, the three
 /// delimiters are ours.
 fn is_forbidden(byte: u8) -> bool {
     byte < 0x1D && !matches!(byte, b'\t' | b'\n' | b'\r')
+}
+
+/// The same for a character, with the control characters beyond ASCII.
+fn is_forbidden_character(c: char) -> bool {
+    if c.is_ascii() { is_forbidden(c as u8) } else { clean::is_forbidden(c) }
 }
 
 fn build_verbatim(text: String, fields: &[Entry], diagnostics: &mut Vec<Diagnostic>) -> RecordBuilder {
@@ -186,12 +209,14 @@ fn build_converted(
 /// Brings the text from `start` on to NFC and replaces control characters; says how many.
 fn normalize(text: &mut String, start: usize) -> usize {
     let tail = text.get(start..).unwrap_or_default();
-    let forbidden = tail.bytes().filter(|byte| is_forbidden(*byte)).count();
+    if tail.is_ascii() && !tail.bytes().any(is_forbidden) {
+        return 0;
+    }
+    let forbidden = tail.chars().filter(|c| is_forbidden_character(*c)).count();
     if forbidden == 0 && is_nfc_quick(tail.chars()) == IsNormalized::Yes {
         return 0;
     }
-    let clean: String =
-        tail.nfc().map(|c| if c.is_ascii() && is_forbidden(c as u8) { '\u{FFFD}' } else { c }).collect();
+    let clean: String = tail.nfc().map(|c| if is_forbidden_character(c) { '\u{FFFD}' } else { c }).collect();
     text.truncate(start);
     text.push_str(&clean);
     forbidden

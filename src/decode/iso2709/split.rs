@@ -19,6 +19,9 @@ pub(in crate::decode) fn split<'a>(reader: Box<dyn BufRead + Send + 'a>) -> Piec
     })
 }
 
+/// Bytes taken from the reader at a time.
+const PORTION: usize = 256 * 1024;
+
 struct Splitter<'a> {
     reader: Box<dyn BufRead + Send + 'a>,
     buffer: Vec<u8>,
@@ -117,10 +120,11 @@ impl Splitter<'_> {
             self.scanned -= self.start;
             self.start = 0;
         }
+        // A reader over memory offers all of it at once.
         let read = self.reader.fill_buf()?;
-        let length = read.len();
+        let length = read.len().min(PORTION);
         self.ended = length == 0;
-        self.buffer.extend_from_slice(read);
+        self.buffer.extend_from_slice(read.get(..length).unwrap_or_default());
         self.reader.consume(length);
         Ok(())
     }

@@ -157,8 +157,9 @@ fn statement(quad: &Quad, name: &impl Fn(&BlankNode) -> String) -> String {
     };
     let graph = match &quad.graph_name {
         oxrdf::GraphName::NamedNode(graph) => format!(" {graph}"),
-        // A graph with a blank name is the record itself; its content names it.
-        oxrdf::GraphName::BlankNode(_) | oxrdf::GraphName::DefaultGraph => String::new(),
+        // A graph with a blank name is a record that its content names.
+        oxrdf::GraphName::BlankNode(_) => " _:graph".to_owned(),
+        oxrdf::GraphName::DefaultGraph => String::new(),
     };
     format!("{subject} {} {object}{graph}", quad.predicate)
 }

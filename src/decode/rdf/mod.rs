@@ -24,11 +24,14 @@ use oxrdfio::{RdfFormat, RdfParser};
 pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
     let mut record = RecordBuilder::new(Model::Rdf).finish();
     let mut graph = None;
+    let mut nameless = false;
     for quad in RdfParser::from_format(RdfFormat::NQuads).for_slice(bytes) {
         match quad {
             Ok(Quad { subject, predicate, object, graph_name }) => {
-                if let GraphName::NamedNode(name) = graph_name {
-                    graph = Some(name.into_string());
+                match graph_name {
+                    GraphName::NamedNode(name) => graph = Some(name.into_string()),
+                    GraphName::BlankNode(_) => nameless = true,
+                    GraphName::DefaultGraph => {}
                 }
                 record.triples.push(Triple::new(subject, predicate, object));
             }
@@ -41,6 +44,9 @@ pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<
     if record.triples.is_empty() {
         diagnostics.push(Diagnostic::new(Code::NotARecord, "the record has no statements"));
         return None;
+    }
+    if nameless {
+        return Some(record);
     }
     // The closure of a resource holds no other named subject.
     record.id = graph.or_else(|| {

@@ -16,6 +16,8 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 const SORT_BUDGET: usize = 64 * 1024 * 1024;
 /// Statements about blank nodes are held in memory until their owner is known.
 const BLANK_LIMIT: usize = 1_000_000;
+/// Statements about blank nodes that all records of a document may hold together.
+const COPY_LIMIT: usize = 5_000_000;
 /// After this many syntax errors the rest of the document is given up.
 const ERROR_LIMIT: usize = 100;
 
@@ -48,6 +50,8 @@ struct Cutting {
     blank: FxHashMap<BlankNode, Vec<Quad>>,
     /// Blank nodes that some record holds.
     owned: FxHashSet<BlankNode>,
+    /// Statements about blank nodes that went into records, some into several.
+    copied: usize,
     /// Blank nodes that no statement points at, then all others, in document order.
     roots: VecDeque<BlankNode>,
 }
@@ -68,6 +72,11 @@ impl Iterator for Splitter<'_> {
         let State::Cutting(cutting) = &mut self.state else { return None };
         if let Some(fault) = cutting.faults.pop_front() {
             return Some(Ok(self.reject(fault)));
+        }
+        if cutting.copied > COPY_LIMIT {
+            let message = format!("records share blank nodes with more than {COPY_LIMIT} statements in all");
+            self.state = State::Done;
+            return Some(Ok(self.reject(Diagnostic::new(Code::RdfLimit, message))));
         }
         match cutting.next_record() {
             Ok(Some(mut quads)) => Some(Ok(self.record(&mut quads))),
@@ -111,12 +120,12 @@ impl Cutting {
             let first = first?;
             let key = key_of(&first).to_vec();
             let mut quads = vec![parse(&first)?];
-            while let Some(Ok(next)) = self.statements.peek()
-                && key_of(next) == key.as_slice()
-            {
-                if let Some(line) = self.statements.next() {
-                    quads.push(parse(&line?)?);
-                }
+            // An error ends the reading, not just this record.
+            while let Some(next) = self.statements.next_if(|next| match next {
+                Ok(next) => key_of(next) == key.as_slice(),
+                Err(_) => true,
+            }) {
+                quads.push(parse(&next?)?);
             }
             self.close(&mut quads);
             return Ok(Some(quads));
@@ -142,12 +151,14 @@ impl Cutting {
         while let Some(quad) = quads.get(next) {
             next += 1;
             if let Term::BlankNode(node) = &quad.object
+                // What is said in the default graph belongs to whoever points there from it.
+                && quad.graph_name == GraphName::DefaultGraph
                 && reached.insert(node.clone())
             {
                 self.owned.insert(node.clone());
-                let graph = quad.graph_name.clone();
                 let said = self.blank.get(node).cloned().unwrap_or_default();
-                quads.extend(said.into_iter().filter(|said| said.graph_name == graph));
+                self.copied += said.len();
+                quads.extend(said);
             }
         }
     }
@@ -197,8 +208,10 @@ fn read<'a>(reader: Box<dyn BufRead + Send + 'a>, format: Format, base: &str) ->
                 continue;
             }
             Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::Other => {
-                faults
-                    .push_back(Diagnostic::new(Code::RdfLimit, format!("the document is refused: {error}")));
+                faults.push_back(Diagnostic::new(
+                    Code::RdfLimit,
+                    format!("the rest of the document is refused: {error}"),
+                ));
                 break;
             }
             Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -234,6 +247,7 @@ fn read<'a>(reader: Box<dyn BufRead + Send + 'a>, format: Format, base: &str) ->
         statements: sorter.sorted()?.peekable(),
         blank,
         owned: FxHashSet::default(),
+        copied: 0,
         // A ring of blank nodes has no root: whichever comes first stands for it.
         roots: roots.into_iter().chain(inner).collect(),
     })
@@ -253,8 +267,9 @@ fn checked<'a>(mut reader: Box<dyn BufRead + Send + 'a>) -> Result<BufReader<std
 /// A sortable line: the record's key, a zero, the statement.
 fn line_of(quad: &Quad) -> Vec<u8> {
     let key = match &quad.graph_name {
-        GraphName::DefaultGraph => format!("s{}", quad.subject),
-        graph => format!("g{graph}"),
+        // A graph and a resource of one name are one record.
+        GraphName::DefaultGraph => quad.subject.to_string(),
+        graph => graph.to_string(),
     };
     format!("{key}\0{quad}").into_bytes()
 }
@@ -275,4 +290,46 @@ fn parse(line: &[u8]) -> io::Result<Quad> {
 
 fn encode(name: &str) -> String {
     crate::record::percent_encode(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The payloads of N-Quads, each as its lines.
+    fn records(text: &'static str) -> Vec<String> {
+        split(Box::new(text.as_bytes()), Format::NQuads, "x.nq")
+            .map(|piece| match piece.unwrap() {
+                Piece::Record(payload, _) => String::from_utf8(payload.bytes).unwrap(),
+                Piece::Reject(_, reason) => reason.message,
+            })
+            .collect()
+    }
+
+    /// It was once lost: the node counted as owned by the graph, which does not say it.
+    #[test]
+    fn a_blank_node_that_a_graph_points_at_keeps_what_is_said_of_it_outside() {
+        let found = records("_:b <r:p> \"kept\" .\n<r:s> <r:p> _:b <r:g> .\n");
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().any(|record| record.contains("kept")), "{found:?}");
+    }
+
+    /// One of the two once replaced the other.
+    #[test]
+    fn a_graph_and_a_resource_of_one_name_are_one_record() {
+        let found = records("<r:a> <r:p> \"outside\" .\n<r:x> <r:p> \"inside\" <r:a> .\n");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("outside") && found[0].contains("inside"));
+    }
+
+    #[test]
+    fn a_graph_with_a_blank_name_is_known_by_its_content() {
+        let found = records("<r:a> <r:p> \"1\" .\n<r:a> <r:p> \"2\" _:g .\n");
+        assert_eq!(found.len(), 2);
+        let ids: Vec<_> = found
+            .iter()
+            .map(|record| crate::decode::rdf::decode(record.as_bytes(), &mut Vec::new()).unwrap().id)
+            .collect();
+        assert!(ids.contains(&None) && ids.contains(&Some("r:a".to_owned())), "{ids:?}");
+    }
 }
