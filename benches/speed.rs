@@ -33,9 +33,10 @@ fn main() {
         ["read-ours", file] => report(read_ours(Path::new(file))),
         ["read-marc", file] => report(read_marc(Path::new(file))),
         ["bulk-load", file, directory] => report(bulk_load(Path::new(file), Path::new(directory))),
-        [folder] => run(Path::new(folder)),
+        [folder] => run(Path::new(folder), true),
+        [folder, "read"] => run(Path::new(folder), false),
         _ => {
-            println!("usage: cargo bench --bench speed -- FOLDER");
+            println!("usage: cargo bench --bench speed -- FOLDER [read]");
             println!("FOLDER holds records/bench/marc21_bib_utf8_6532.mrc");
         }
     }
@@ -114,7 +115,7 @@ fn bulk_load(file: &Path, directory: &Path) -> u64 {
     0
 }
 
-fn run(folder: &Path) {
+fn run(folder: &Path, all: bool) {
     let source = folder.join("records/bench/marc21_bib_utf8_6532.mrc");
     let work = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/work");
     let _ = std::fs::remove_dir_all(&work);
@@ -135,6 +136,10 @@ fn run(folder: &Path) {
     ] {
         let best = (0..3).map(|_| measure(&command)).min_by_key(|taken| taken.cpu).unwrap();
         println!("  {name:<18} {:>9.0}  ({})", count as f64 / best.cpu.as_secs_f64(), best.show());
+    }
+
+    if !all {
+        return;
     }
 
     println!("\nimport end to end");

@@ -107,11 +107,11 @@ fn declared_charset(bytes: &[u8], leader: &[u8], fields: &[Entry]) -> Charset {
 /// The record's bytes as they are, when they are clean, normalised UTF-8: the common case,
 /// which costs one copy.
 fn verbatim(bytes: &[u8], charset: Charset) -> Option<String> {
-    if charset != Charset::Utf8 || bytes.iter().any(|byte| is_forbidden(*byte)) {
+    if charset != Charset::Utf8 || has_forbidden(bytes) {
         return None;
     }
     let text = std::str::from_utf8(bytes).ok()?;
-    is_settled(text).then(|| text.to_owned())
+    (text.is_ascii() || is_settled(text)).then(|| text.to_owned())
 }
 
 /// Whether text is in NFC and without control characters beyond ASCII. Only what is not ASCII
@@ -136,7 +136,12 @@ fn is_settled(text: &str) -> bool {
 /// Control characters that no text has. Tab and line breaks are tolerated, the three
 /// delimiters are ours.
 fn is_forbidden(byte: u8) -> bool {
-    byte < 0x1D && !matches!(byte, b'\t' | b'\n' | b'\r')
+    (byte < 0x1D) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r')
+}
+
+/// All bytes are looked at, without a way out: so the compiler compares sixteen at a time.
+fn has_forbidden(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |found, byte| found | is_forbidden(*byte))
 }
 
 /// The same for a character, with the control characters beyond ASCII.
@@ -209,7 +214,7 @@ fn build_converted(
 /// Brings the text from `start` on to NFC and replaces control characters; says how many.
 fn normalize(text: &mut String, start: usize) -> usize {
     let tail = text.get(start..).unwrap_or_default();
-    if tail.is_ascii() && !tail.bytes().any(is_forbidden) {
+    if tail.is_ascii() && !has_forbidden(tail.as_bytes()) {
         return 0;
     }
     let forbidden = tail.chars().filter(|c| is_forbidden_character(*c)).count();
