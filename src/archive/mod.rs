@@ -206,11 +206,12 @@ impl Archive {
         self.index.version(source, id, number)
     }
 
-    /// All records in the order of source and id, with their current state.
-    pub fn records<'a>(
-        &'a self,
+    /// All records in the order of source and id, with their state as it is now: what is
+    /// appended while they are read does not show.
+    pub fn records(
+        &self,
         source: Option<&str>,
-    ) -> Result<impl Iterator<Item = Result<(String, String, RecordState), ArchiveError>> + 'a, ArchiveError>
+    ) -> Result<impl Iterator<Item = Result<(String, String, RecordState), ArchiveError>> + use<>, ArchiveError>
     {
         self.index.records(source)
     }

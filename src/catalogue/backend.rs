@@ -15,6 +15,9 @@ pub struct Selection {
 /// A stream of statements.
 pub type Quads<'a> = Box<dyn Iterator<Item = Result<Quad, CatalogueError>> + 'a>;
 
+/// The names of graphs as they were when they were asked for.
+pub type GraphNames = Box<dyn Iterator<Item = Result<NamedNode, CatalogueError>>>;
+
 /// One row; an unbound variable is `None`.
 pub type Row = Vec<Option<Term>>;
 
@@ -39,7 +42,7 @@ pub trait Backend: Send + Sync {
     }
 
     /// The names of all graphs.
-    fn graph_names(&self) -> Result<Vec<NamedNode>, CatalogueError>;
+    fn graph_names(&self) -> Result<GraphNames, CatalogueError>;
 
     /// Hands on the rows of a SELECT of ours one by one, in the order of its variables.
     fn rows(

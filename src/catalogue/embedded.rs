@@ -1,8 +1,8 @@
 //! Oxigraph inside the process, on disk or in memory.
 
-use super::backend::{Backend, Quads, Row, Selection};
+use super::backend::{Backend, GraphNames, Quads, Row, Selection};
 use super::results::{self, Answer};
-use super::{CatalogueError, queries};
+use super::{CatalogueError, queries, syntax};
 use oxigraph::sparql::{QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
@@ -125,14 +125,12 @@ impl Backend for Embedded {
         Ok(self.store.len()? as u64)
     }
 
-    fn graph_names(&self) -> Result<Vec<NamedNode>, CatalogueError> {
-        let mut names = Vec::new();
-        for name in self.store.named_graphs() {
-            if let NamedOrBlankNode::NamedNode(name) = name? {
-                names.push(name);
-            }
-        }
-        Ok(names)
+    fn graph_names(&self) -> Result<GraphNames, CatalogueError> {
+        Ok(Box::new(self.store.named_graphs().filter_map(|name| match name {
+            Ok(NamedOrBlankNode::NamedNode(name)) => Some(Ok(name)),
+            Ok(NamedOrBlankNode::BlankNode(_)) => None,
+            Err(error) => Some(Err(error.into())),
+        })))
     }
 
     fn rows(
@@ -159,8 +157,9 @@ impl Backend for Embedded {
     }
 
     fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {
-        let mut prepared =
-            evaluator().parse_query(query).map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
+        let mut prepared = evaluator()
+            .parse_query(query)
+            .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
         if how.union && prepared.dataset().is_default_dataset() {
             prepared.dataset_mut().set_default_graph_as_union();
         }

@@ -16,6 +16,7 @@ mod graphs;
 pub mod guard;
 mod queries;
 pub mod results;
+mod syntax;
 pub mod worker;
 
 pub use backend::{Backend, Row, Selection};
@@ -35,6 +36,8 @@ pub enum CatalogueError {
     Store(String),
     #[error("the query cannot be evaluated: {0}")]
     Evaluation(String),
+    #[error("{0}")]
+    Syntax(String),
     #[error("there is no query `{0}`")]
     NoSuchQuery(String),
     #[error(transparent)]
@@ -172,12 +175,21 @@ impl Catalogue {
         /// Graphs dropped in one transaction.
         const AT_ONCE: usize = 1000;
         let prefix = self.graphs.record(source, "");
-        let mut names = self.backend.graph_names()?;
-        names.retain(|name| name.as_str().starts_with(prefix.as_str()));
-        for some in names.chunks(AT_ONCE) {
-            self.backend.rewrite(some.iter().map(|name| (name.clone(), None)).collect())?;
+        let mut dropped = 0;
+        let mut some = Vec::new();
+        for name in self.backend.graph_names()? {
+            let name = name?;
+            if !name.as_str().starts_with(prefix.as_str()) {
+                continue;
+            }
+            dropped += 1;
+            some.push((name, None));
+            if some.len() >= AT_ONCE {
+                self.backend.rewrite(std::mem::take(&mut some))?;
+            }
         }
-        Ok(names.len())
+        self.backend.rewrite(some)?;
+        Ok(dropped)
     }
 }
 
@@ -230,7 +242,7 @@ mod tests {
         let rewritten = vec![(name.clone(), None)];
         catalogue.write(Changes { rewritten, position: 3, ..Changes::default() }).unwrap();
         assert!(catalogue.graph(&name).unwrap().is_empty());
-        assert!(!catalogue.backend().graph_names().unwrap().contains(&name));
+        assert!(!catalogue.backend().graph_names().unwrap().any(|known| known.unwrap() == name));
     }
 
     #[test]

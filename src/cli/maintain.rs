@@ -67,7 +67,7 @@ impl Verify {
             output::line(&format!(
                 "store: {} compared, {} differ",
                 output::count(report.records, "record"),
-                report.differing.len()
+                output::number(report.differ)
             ))?;
             for name in report.differing.iter().take(20) {
                 output::line(&format!("  differs: {name}"))?;

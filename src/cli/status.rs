@@ -21,7 +21,12 @@ impl Status {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
         let sources = session.archive.sources()?;
         let formats = counts(&session, "report/records-by-format")?;
-        let types = counts(&session, "report/records-by-content-type")?;
+        let mut types = counts(&session, "report/records-by-content-type")?;
+        let records: u64 = sources.iter().map(|(_, counts)| counts.records).sum();
+        let told: u64 = types.iter().map(|(_, count)| count).sum();
+        if records > told {
+            types.push(("not told".to_owned(), records - told));
+        }
         let statements = session.catalogue.backend().len()?;
         let disk = [("archive", session.home.archive()), ("store", session.home.store())]
             .map(|(name, path)| (name, disk_used(&path)));

@@ -6,8 +6,8 @@
 //! lock when a process ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::path::{Path, PathBuf};
 
 /// The directory is in use.
 #[derive(Debug, thiserror::Error)]
@@ -17,8 +17,8 @@ pub enum LockError {
     Writing(String),
     #[error("the catalogue is being read by another process; wait for it to end, or stop it")]
     Reading,
-    #[error("cannot lock the catalogue: {0}")]
-    Io(#[from] std::io::Error),
+    #[error("cannot lock `{path}`: {source}")]
+    Io { path: String, source: std::io::Error },
 }
 
 /// Held for as long as the value lives.
@@ -30,35 +30,44 @@ pub struct Lock {
 impl Lock {
     /// Alone.
     pub fn write(directory: &Path) -> Result<Self, LockError> {
-        let mut file = open(directory)?;
+        let failed = |source| failed(directory, source);
+        let mut file = open(directory).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(holder(&mut file)),
-            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        file.set_len(0)?;
-        write!(file, "{}", std::process::id())?;
+        file.set_len(0).map_err(failed)?;
+        write!(file, "{}", std::process::id()).map_err(failed)?;
         Ok(Self { _file: file })
     }
 
     /// Beside other readers.
     pub fn read(directory: &Path) -> Result<Self, LockError> {
-        let mut file = open(directory)?;
+        // Whoever may not write the directory may still read it.
+        let opened = open(directory).or_else(|error| match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => File::open(path(directory)),
+            _ => Err(error),
+        });
+        let mut file = opened.map_err(|source| failed(directory, source))?;
         match file.try_lock_shared() {
             Ok(()) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => Err(holder(&mut file)),
-            Err(TryLockError::Error(error)) => Err(error.into()),
+            Err(TryLockError::Error(error)) => Err(failed(directory, error)),
         }
     }
 }
 
+fn path(directory: &Path) -> PathBuf {
+    directory.join("pinakes.lock")
+}
+
+fn failed(directory: &Path, source: std::io::Error) -> LockError {
+    LockError::Io { path: path(directory).display().to_string(), source }
+}
+
 fn open(directory: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(directory.join("pinakes.lock"))
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path(directory))
 }
 
 /// A number in the file is a writer's, if a lock that readers share cannot be had.

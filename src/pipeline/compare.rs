@@ -14,7 +14,9 @@ const NAMES: usize = 1000;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     pub records: u64,
-    /// Records whose graph is not what their payload gives.
+    /// How many records have a graph that is not what their payload gives,
+    pub differ: u64,
+    /// and the names of the first of them.
     pub differing: Vec<String>,
     /// Record graphs that no record of the archive stands behind.
     pub unexpected: Vec<String>,
@@ -34,7 +36,11 @@ pub fn compare(session: &Session, watch: &mut dyn Watch) -> Result<Comparison, P
             batch.par_iter().map(|entry| judge(session, entry)).collect::<Result<_, _>>()?;
         for (name, agrees) in judged.into_iter().flatten() {
             found.records += 1;
-            if !agrees && found.differing.len() < NAMES {
+            if agrees {
+                continue;
+            }
+            found.differ += 1;
+            if found.differing.len() < NAMES {
                 found.differing.push(name);
             }
         }
@@ -43,6 +49,7 @@ pub fn compare(session: &Session, watch: &mut dyn Watch) -> Result<Comparison, P
     found.differing.sort_unstable();
     let records = session.home.graphs.records();
     for name in session.catalogue.backend().graph_names()? {
+        let name = name?;
         let Some(rest) = name.as_str().strip_prefix(&records) else { continue };
         let known = rest.split_once('/').is_some_and(|(source, id)| {
             let decode = crate::record::percent_decode;

@@ -279,10 +279,14 @@ impl Importing<'_> {
         self.store(fresh)
     }
 
-    /// Withdraws what a full dump no longer holds, if all of it could be read: both lists are in order, so one pass does.
+    /// Withdraws what a full dump no longer holds, if all of it could be read: both lists are
+    /// in order, so one pass does.
     fn withdraw_missing(&mut self) -> Result<(), PipelineError> {
         let Some(seen) = self.seen.take() else { return Ok(()) };
         let mut seen = seen.sorted().map_err(crate::archive::ArchiveError::from)?.peekable();
+        // A dump that was read in part, or in the wrong format, says nothing about the rest.
+        let partly = self.summary.diagnostics.contains_key(Code::TrailingBytes.slug());
+        let hold_back = self.summary.rejected > 0 || self.summary.records == 0 || partly;
         let mut missing = Vec::new();
         for record in self.archive.records(Some(&self.taking.request.source))? {
             let (_, id, state) = record?;
@@ -294,35 +298,30 @@ impl Importing<'_> {
                 next.map_err(crate::archive::ArchiveError::from)?;
             }
             let there = matches!(seen.peek(), Some(Ok(next)) if &**next == id.as_bytes());
-            if !there && state.current().is_some_and(|version| !version.withdrawn) {
-                missing.push(id);
+            if there || state.current().is_none_or(|version| version.withdrawn) {
+                continue;
+            }
+            if hold_back {
+                self.summary.held_back += 1;
+                continue;
+            }
+            missing.push(id);
+            if missing.len() >= BATCH {
+                self.withdraw(std::mem::take(&mut missing))?;
             }
         }
-        // A dump that was read in part, or in the wrong format, says nothing about the rest.
-        let partly = self.summary.diagnostics.contains_key(Code::TrailingBytes.slug());
-        if self.summary.rejected > 0 || self.summary.records == 0 || partly {
-            self.summary.held_back = missing.len() as u64;
-            return Ok(());
-        }
-        for ids in missing.chunks(BATCH) {
-            let withdrawals: Vec<Entry> = ids
-                .iter()
-                .map(|id| {
-                    Entry::new(
-                        Kind::Withdrawal,
-                        &self.taking.request.source,
-                        id,
-                        self.taking.run,
-                        &self.taking.request.time,
-                    )
-                })
-                .collect();
-            self.archive.append(&withdrawals)?;
-            self.summary.withdrawn += withdrawals.len() as u64;
-            let fresh = withdrawals.into_iter().map(|entry| (entry, None, Outcome::Withdrawn)).collect();
-            self.store(fresh)?;
-        }
-        Ok(())
+        self.withdraw(missing)
+    }
+
+    fn withdraw(&mut self, ids: Vec<String>) -> Result<(), PipelineError> {
+        let Taking { request, run } = self.taking;
+        let withdrawals: Vec<Entry> = ids
+            .iter()
+            .map(|id| Entry::new(Kind::Withdrawal, &request.source, id, run, &request.time))
+            .collect();
+        self.archive.append(&withdrawals)?;
+        self.summary.withdrawn += withdrawals.len() as u64;
+        self.store(withdrawals.into_iter().map(|entry| (entry, None, Outcome::Withdrawn)).collect())
     }
 
     fn say_duplicate(&mut self, entry: &Entry) {

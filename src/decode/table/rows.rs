@@ -3,7 +3,7 @@
 use super::quotes::{Quotes, count_cells};
 use super::{HEADER_LIMIT, cells, delimiter_of, header_of, quotes_pair};
 use crate::decode::clean::{Faults, text};
-use crate::decode::lines::{Lines, first_line, oversize};
+use crate::decode::lines::{BOM, Lines, first_line, oversize};
 use crate::decode::{Payload, Piece, RECORD_LIMIT};
 use crate::diagnostic::{Code, Diagnostic};
 use std::io::{self, BufRead};
@@ -106,7 +106,7 @@ impl Rows<'_> {
                 return Ok(false);
             }
             let (line, next) = first_line(self.current());
-            if line.iter().all(u8::is_ascii_whitespace) {
+            if line.iter().all(u8::is_ascii_whitespace) || names_delimiter(line) {
                 self.consume(next);
                 self.compact();
                 continue;
@@ -264,4 +264,10 @@ impl Iterator for Rows<'_> {
         self.ended |= piece.is_err();
         piece.transpose()
     }
+}
+
+/// Excel's `sep=;` before the header, which shows its delimiter anyway.
+fn names_delimiter(line: &[u8]) -> bool {
+    let line = line.strip_prefix(BOM).unwrap_or(line).trim_ascii_end();
+    line.len() == 5 && line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep="))
 }

@@ -53,6 +53,7 @@ fn the_header_shows_its_delimiter() {
     check("a,b\tc\n1,2\t3\n", Some(b'\t'), &["6 a,b=1,2|c=3"]);
     check("a,b\n1,2\n", Some(b'\t'), &["4 a=1|b=2"]);
     check("title\nWalden\n", None, &["6 title=Walden"]);
+    check("sep=;\r\na;b\n1;2\n", None, &["11 a=1|b=2"]);
 }
 
 #[test]

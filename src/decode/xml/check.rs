@@ -181,4 +181,13 @@ mod tests {
         let long = format!("<a>{}</a>", "x".repeat(RECORD_LIMIT + 1));
         assert_eq!(refusal(long.as_bytes()), Some(Code::XmlLimit));
     }
+
+    /// The two advisories against the XML reader under RDF/XML are about these.
+    #[test]
+    fn floods_of_attributes_and_namespaces_never_reach_the_foreign_parser() {
+        let attributes: String = (0..300).map(|n| format!(" a{n}=\"\"")).collect();
+        assert_eq!(refusal(format!("<a{attributes}/>").as_bytes()), Some(Code::XmlLimit));
+        let namespaces: String = (0..100).map(|n| format!(" xmlns:n{n}=\"u:{n}\"")).collect();
+        assert_eq!(refusal(format!("<a{namespaces}/>").as_bytes()), Some(Code::XmlLimit));
+    }
 }
