@@ -5,11 +5,13 @@
 
 pub mod archive;
 pub mod catalogue;
+pub mod concordance;
 pub mod config;
 pub mod decode;
 pub mod diagnostic;
 pub mod map;
 pub mod ontology;
 pub mod pipeline;
+pub mod publish;
 pub mod record;
 pub mod sort;

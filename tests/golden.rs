@@ -127,8 +127,10 @@ fn notice(noticed: &[Diagnostic], out: &mut String) {
 fn graph(record: &Record, id: &str) -> Vec<String> {
     let graphs = Graphs::new(BASE).unwrap();
     let content_types = ContentTypes::shipped();
+    let concordances = pinakes::concordance::Concordances::shipped();
     let context = map::Context {
         graphs: &graphs,
+        concordances: &concordances,
         content_types: &content_types,
         source: SOURCE,
         id,
@@ -136,6 +138,7 @@ fn graph(record: &Record, id: &str) -> Vec<String> {
     };
     let name: NamedNode = graphs.record(SOURCE, id);
     map::map(record, &context)
+        .triples
         .into_iter()
         .map(|triple| {
             format!("{} .\n", Quad::new(triple.subject, triple.predicate, triple.object, name.clone()))

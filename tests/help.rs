@@ -15,6 +15,11 @@ fn desk() -> Desk {
     for folder in ["examples", "queries", "mappings", "ontologies"] {
         desk.run(&format!("cp -r {} .", project(folder).display())).ok();
     }
+    // The first rule of docs/concordances.md is the one a reader writes.
+    let guide = std::fs::read_to_string(project("docs/concordances.md")).unwrap();
+    let (_, rest) = guide.split_once("```toml\n# my-rules.toml\n").unwrap();
+    desk.write("my-rules.toml", rest.split_once("```").unwrap().0);
+    desk.copy("mappings/codes/relators.tsv", "relators.tsv");
     desk
 }
 
@@ -64,7 +69,7 @@ fn examples(help: &str) -> Vec<String> {
 /// What must be there before other examples can work comes first.
 fn rank(line: &str) -> usize {
     let first = ["pinakes init", "pinakes import", "pinakes backup"];
-    let last = ["pinakes restore"];
+    let last = ["pinakes mapping unload", "pinakes restore"];
     let found = |known: &[&str]| known.iter().position(|start| line.contains(start));
     found(&first).or(found(&last).map(|place| 100 + place)).unwrap_or(50)
 }

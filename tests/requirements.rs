@@ -11,6 +11,7 @@ mod support;
 use oxrdf::{Dataset, Graph, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
 use pinakes::catalogue::Graphs;
+use pinakes::concordance::Concordances;
 use pinakes::map::{self, ContentTypes};
 use pinakes::ontology::pin;
 use pinakes::record::{Model, RecordBuilder};
@@ -132,14 +133,16 @@ fn s0_6_a_line_in_the_lists_adds_a_content_type() {
     let mut builder = RecordBuilder::new(Model::Row);
     builder.field("kind", [' ', ' '], "On papyrus", 0);
     let graphs = Graphs::new(BASE).unwrap();
+    let concordances = Concordances::shipped();
     let context = map::Context {
         graphs: &graphs,
+        concordances: &concordances,
         content_types: &content_types,
         source: "museum",
         id: "1",
         default_type: None,
     };
-    let statements = map::map(&builder.finish(), &context);
+    let statements = map::map(&builder.finish(), &context).triples;
     let expected =
         Triple::new(graphs.record("museum", "1"), pin::CONTENT_TYPE, graphs.content_type("scroll"));
     assert!(statements.contains(&expected));

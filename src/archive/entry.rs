@@ -22,6 +22,10 @@ pub enum Kind {
     Reject,
     RunStarted,
     RunFinished,
+    /// A rule file, code list or query that a person loaded; its id is its path.
+    Concordance,
+    /// One that a person took back.
+    ConcordanceUnloaded,
 }
 
 impl Kind {
@@ -106,6 +110,9 @@ pub struct Entry {
     /// The content type the user named for the whole source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
+    /// What the user said the columns or keys mean, where the content cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// When it was taken, RFC 3339.
     pub time: String,
     pub run: u64,
@@ -149,6 +156,7 @@ impl Entry {
             format: None,
             charset: None,
             content_type: None,
+            model: None,
             time: time.to_owned(),
             run,
             origin: Origin::default(),
@@ -162,11 +170,12 @@ impl Entry {
 
     /// What makes two versions the same: the payload, and what the user said about reading it.
     pub(super) fn identity(&self) -> PayloadHash {
-        match (&self.charset, &self.content_type) {
-            (None, None) => self.hash,
-            (charset, content_type) => {
+        match (&self.charset, &self.content_type, &self.model) {
+            (None, None, None) => self.hash,
+            (charset, content_type, None) => {
                 PayloadHash::of(format!("{}\0{charset:?}\0{content_type:?}", self.hash).as_bytes())
             }
+            said => PayloadHash::of(format!("{}\0{said:?}", self.hash).as_bytes()),
         }
     }
 
@@ -216,6 +225,7 @@ impl Entry {
             format: self.format,
             charset: self.charset.clone(),
             content_type: self.content_type.clone(),
+            model: self.model.clone(),
             time: self.time.clone(),
             run: self.run,
             origin: self.origin.clone(),

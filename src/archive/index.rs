@@ -26,6 +26,8 @@ pub(super) const REJECTS: TableDefinition<u64, &[u8]> = TableDefinition::new("re
 pub(super) const REJECT_KEYS: TableDefinition<&[u8; 16], u64> = TableDefinition::new("reject-keys");
 pub(super) const RUNS: TableDefinition<u64, &[u8]> = TableDefinition::new("runs");
 pub(super) const SOURCES: TableDefinition<&str, &[u8]> = TableDefinition::new("sources");
+/// Loaded rule files by path, with their versions.
+pub(super) const CONCORDANCES: TableDefinition<&str, &[u8]> = TableDefinition::new("concordances");
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Pages of the index held in memory.
@@ -149,6 +151,17 @@ pub struct SourceCounts {
     pub rejects: u64,
     /// Bytes of its payloads as received; equal ones count once.
     pub bytes: u64,
+}
+
+/// One version of a loaded rule file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConcordanceVersion {
+    /// The entry that holds it.
+    pub sequence: u64,
+    pub hash: PayloadHash,
+    /// It was taken back.
+    pub unloaded: bool,
+    pub time: String,
 }
 
 /// One run of an import.
@@ -288,6 +301,22 @@ impl Index {
             runs.push((number.value(), from_json(run.value())?));
         }
         Ok(runs)
+    }
+
+    /// Every rule file that was ever loaded, by path, with its versions.
+    pub fn concordances(&self) -> Result<Vec<(String, Vec<ConcordanceVersion>)>, ArchiveError> {
+        let table = match self.read()?.open_table(CONCORDANCES) {
+            Ok(table) => table,
+            // An archive from before there were any, opened for reading.
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut found = Vec::new();
+        for row in table.iter().map_err(failed)? {
+            let (path, versions) = row.map_err(failed)?;
+            found.push((path.value().to_owned(), from_json(versions.value())?));
+        }
+        Ok(found)
     }
 
     pub fn rejects(&self) -> Result<Vec<u64>, ArchiveError> {

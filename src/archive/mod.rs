@@ -16,7 +16,7 @@ mod segment;
 mod writing;
 
 pub use entry::{Entry, Kind, Origin, PayloadHash};
-pub use index::{RecordState, Run, SourceCounts, Version};
+pub use index::{ConcordanceVersion, RecordState, Run, SourceCounts, Version};
 
 use entry::write_entry;
 use index::{Index, Place};
@@ -222,6 +222,18 @@ impl Archive {
 
     pub fn runs(&self) -> Result<Vec<(u64, Run)>, ArchiveError> {
         self.index.runs()
+    }
+
+    /// Every rule file that was ever loaded, by path, with its versions.
+    pub fn concordances(&self) -> Result<Vec<(String, Vec<ConcordanceVersion>)>, ArchiveError> {
+        self.index.concordances()
+    }
+
+    /// Appends the loading or unloading of a rule file, durably.
+    pub fn append_concordance(&mut self, entry: &Entry) -> Result<Outcome, ArchiveError> {
+        self.appends = DURABLE_EVERY - 1;
+        let outcomes = self.append(std::slice::from_ref(entry))?;
+        Ok(outcomes.first().copied().unwrap_or(Outcome::Unchanged))
     }
 
     /// The numbers of rejects not yet made good, oldest first.

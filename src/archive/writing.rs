@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, Kind, PayloadHash};
 use super::index::{
-    BLOCKS, End, META, OLDER, PAYLOADS, Place, RECORDS, REJECT_KEYS, REJECTS, RUNS, RecordState, Run,
-    SOURCES, SourceCounts, Version, failed, from_json, key, older_key,
+    BLOCKS, CONCORDANCES, ConcordanceVersion, End, META, OLDER, PAYLOADS, Place, RECORDS, REJECT_KEYS,
+    REJECTS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version, failed, from_json, key, older_key,
 };
 use super::{ArchiveError, Outcome};
 use redb::{ReadableTable, Table, WriteTransaction};
@@ -19,6 +19,7 @@ pub(super) struct Tables<'t> {
     reject_keys: Table<'t, &'static [u8; 16], u64>,
     runs: Table<'t, u64, &'static [u8]>,
     sources: Table<'t, &'static str, &'static [u8]>,
+    concordances: Table<'t, &'static str, &'static [u8]>,
     meta: Table<'t, &'static str, u64>,
     next: u64,
     counts: FxHashMap<String, SourceCounts>,
@@ -39,6 +40,7 @@ impl<'t> Tables<'t> {
             reject_keys: transaction.open_table(REJECT_KEYS).map_err(failed)?,
             runs: transaction.open_table(RUNS).map_err(failed)?,
             sources: transaction.open_table(SOURCES).map_err(failed)?,
+            concordances: transaction.open_table(CONCORDANCES).map_err(failed)?,
             meta,
             next: last + 1,
             counts: FxHashMap::default(),
@@ -85,6 +87,15 @@ impl<'t> Tables<'t> {
                 None => Outcome::New,
             },
             Kind::RunStarted | Kind::RunFinished => Outcome::New,
+            Kind::Concordance => match self.loaded(&entry.id)?.last() {
+                Some(last) if !last.unloaded && last.hash == entry.hash => Outcome::Unchanged,
+                Some(_) => Outcome::Changed,
+                None => Outcome::New,
+            },
+            Kind::ConcordanceUnloaded => match self.loaded(&entry.id)?.last() {
+                Some(last) if !last.unloaded => Outcome::Withdrawn,
+                _ => Outcome::Unchanged,
+            },
         };
         if matches!(outcome, Outcome::Unchanged | Outcome::Known) {
             return Ok((outcome, None));
@@ -109,8 +120,12 @@ impl<'t> Tables<'t> {
         if entry.kind.is_received() && entry.same.is_none() && !entry.payload.is_empty() {
             self.payloads.insert(&entry.hash.0, sequence).map_err(failed)?;
         }
+        if matches!(entry.kind, Kind::Concordance | Kind::ConcordanceUnloaded) {
+            return self.note_concordance(entry);
+        }
         let mut counts = self.counts(&entry.source)?;
         match entry.kind {
+            Kind::Concordance | Kind::ConcordanceUnloaded => {}
             Kind::Record | Kind::Withdrawal => {
                 let mut state = self.state(entry)?;
                 let was = state.current().map(|version| version.withdrawn);
@@ -167,6 +182,24 @@ impl<'t> Tables<'t> {
         }
         self.counts.insert(entry.source.clone(), counts);
         Ok(())
+    }
+
+    fn note_concordance(&mut self, entry: &Entry) -> Result<(), ArchiveError> {
+        let mut versions = self.loaded(&entry.id)?;
+        versions.push(ConcordanceVersion {
+            sequence: entry.sequence,
+            hash: entry.hash,
+            unloaded: entry.kind == Kind::ConcordanceUnloaded,
+            time: entry.time.clone(),
+        });
+        let json = serde_json::to_vec(&versions).map_err(failed)?;
+        self.concordances.insert(entry.id.as_str(), json.as_slice()).map_err(failed)?;
+        Ok(())
+    }
+
+    fn loaded(&self, path: &str) -> Result<Vec<ConcordanceVersion>, ArchiveError> {
+        let versions = self.concordances.get(path).map_err(failed)?;
+        versions.map_or_else(|| Ok(Vec::new()), |versions| from_json(versions.value()))
     }
 
     fn state(&self, entry: &Entry) -> Result<RecordState, ArchiveError> {

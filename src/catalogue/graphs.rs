@@ -63,6 +63,19 @@ impl Graphs {
         self.name("vocabulary")
     }
 
+    /// The rules the records were mapped with.
+    pub fn rules(&self) -> NamedNode {
+        self.name("rules")
+    }
+
+    /// One rule: `marc21/20x-24x-titles#title`.
+    pub fn rule(&self, id: &str) -> NamedNode {
+        let (file, name) = id.split_once('#').unwrap_or((id, ""));
+        let file: Vec<String> = file.split('/').map(percent_encode).collect();
+        let mark = if name.is_empty() { "" } else { "#" };
+        self.name(&format!("rule/{}{mark}{}", file.join("/"), percent_encode(name)))
+    }
+
     /// A program or person that did something.
     pub fn agent(&self, agent: &str) -> NamedNode {
         self.name(&format!("agent/{}", percent_encode(agent)))

@@ -16,9 +16,11 @@ macro_rules! queries {
 
 queries! {
     "report/content-types"
+    "report/origin"
     "report/records-by-content-type"
     "report/records-by-format"
     "report/records-by-source"
+    "report/relationships"
     "report/titles"
     "report/unmapped-tags"
     "report/unmerged-records"

@@ -6,7 +6,10 @@ use anyhow::{Context, bail};
 use oxrdf::NamedNode;
 use oxrdfio::{JsonLdProfileSet, RdfFormat};
 use pinakes::catalogue::export::{Which, canonical, export};
-use pinakes::pipeline::{Session, Watch};
+use pinakes::pipeline::{Session, Watch, publish};
+use pinakes::publish::loss::Report;
+use pinakes::publish::write::RecordWriter;
+use pinakes::publish::{Publisher, Target};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -16,13 +19,19 @@ use std::path::PathBuf;
 /// The format is told from the ending of `--output`, or N-Quads; an ending in .gz or .zst
 /// compresses. Formats without graph names (Turtle, N-Triples, RDF/XML) get the statements
 /// without them.
+///
+/// With `--as` whole records are written in a format of libraries, from what the catalogue says of
+/// them. `--report` tells field by field what did not come back, for records that came in that
+/// format.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pinakes export --graph all --format nquads --output dump.nq.gz
   pinakes export --graph records --format turtle --output records.ttl
   pinakes export --canonical --output canonical.nq
-  pinakes export --canonical")]
+  pinakes export --canonical
+  pinakes export --as oai_dc --output records.xml
+  pinakes export --as marc21 --output written.mrc --report loss.json")]
 pub(super) struct Export {
     /// `all`, `master`, `records`, or the IRI of one graph
     #[arg(short, long, default_value = "all")]
@@ -35,6 +44,19 @@ pub(super) struct Export {
     /// Content only, as sorted N-Quads, with its SHA-256: equal catalogues give equal text
     #[arg(long, conflicts_with_all = ["format", "graph"])]
     canonical: bool,
+    /// Write whole records in this format
+    #[arg(long = "as", value_parser = target_names(), value_name = "FORMAT", conflicts_with_all = ["graph", "canonical"])]
+    target: Option<String>,
+    /// Only the records of this source
+    #[arg(short, long, requires = "target")]
+    source: Option<String>,
+    /// Compare each record with what came in, and write the loss by field to this file, as JSON
+    #[arg(long, requires = "target", value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+fn target_names() -> Vec<&'static str> {
+    Target::ALL.iter().map(|(name, _)| *name).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -65,6 +87,9 @@ impl Export {
         let mut progress = Progress::new(general);
         let session = Session::read(general.home()?, &mut progress)?;
         let catalogue = &session.catalogue;
+        if let Some(target) = &self.target {
+            return self.records(general, &session, target, &mut progress);
+        }
         let total = catalogue.backend().len()?;
         if self.canonical {
             progress.begin("sorting", Some(total));
@@ -107,6 +132,62 @@ impl Export {
             output::say(general, &format!("wrote {}", output::count(count, "statement")));
         }
         Ok(Done::Well)
+    }
+
+    /// Writes whole records.
+    fn records(
+        &self,
+        general: &General,
+        session: &Session,
+        target: &str,
+        progress: &mut Progress<'_>,
+    ) -> anyhow::Result<Done> {
+        let known = Target::ALL.iter().find(|(name, _)| *name == target).map(|(_, target)| *target);
+        let target = known.with_context(|| format!("`{target}` is no format to write records in"))?;
+        if let Some(source) = &self.source
+            && !session.archive.sources()?.iter().any(|(known, _)| known == source)
+        {
+            bail!("there is no source `{source}`; `pinakes status` lists them");
+        }
+        let format = match (target, self.format, &self.output) {
+            (Target::Bibframe, None, None) => RdfFormat::Turtle,
+            (Target::Bibframe, ..) => self.format()?,
+            _ => RdfFormat::Turtle,
+        };
+        if target != Target::Bibframe && self.format.is_some() {
+            bail!("`--format` is for RDF; `--as` says all there is to say");
+        }
+        let concordances = session.concordances();
+        let publisher = Publisher::new(concordances, target);
+        progress.begin("writing records", Some(session.archive.last_sequence()?));
+        let mut writer = RecordWriter::new(target, format, BufWriter::new(self.sink()?))?;
+        let done = publish(
+            session,
+            &publisher,
+            self.source.as_deref(),
+            self.report.is_some(),
+            &mut writer,
+            progress,
+        )
+        .with_context(|| self.target())?;
+        let out = writer.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        out.finish().with_context(|| self.target())?;
+        progress.end();
+        if let Some(path) = &self.report {
+            let text = serde_json::to_string_pretty(&done.loss.json(|tag| publisher.is_core(tag)))?;
+            std::fs::write(path, text + "\n")
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+            summary(general, &done.loss, &publisher);
+        }
+        if general.json && self.output.is_some() {
+            let loss = self.report.is_some().then(|| done.loss.json(|tag| publisher.is_core(tag)));
+            output::json(
+                &serde_json::json!({ "records": done.records, "output": self.output, "loss": loss }),
+            )?;
+        } else {
+            output::say(general, &format!("wrote {}", output::count(done.records, "record")));
+        }
+        Ok(if done.too_long > 0 { Done::WithDataErrors } else { Done::Well })
     }
 
     /// For messages.
@@ -155,6 +236,34 @@ impl Export {
             Some("zst") => Sink::Zstd(zstd::stream::write::Encoder::new(file, 3)?),
             _ => Sink::File(file),
         })
+    }
+}
+
+/// What came back, and the tags that lost most.
+fn summary(general: &General, loss: &Report, publisher: &Publisher<'_>) {
+    if loss.records == 0 {
+        output::say(general, "no record came in this format: there is nothing to compare");
+        return;
+    }
+    let total = loss.total(|_| true);
+    let core = loss.total(|tag| publisher.is_core(tag));
+    output::say(
+        general,
+        &format!(
+            "{} compared: {} of {} values came back ({:.1} %; of core fields {:.1} %), {} were added",
+            output::count(loss.records, "record"),
+            output::number(total.back),
+            output::number(total.occurrences),
+            total.share(),
+            core.share(),
+            output::number(total.added)
+        ),
+    );
+    for (tag, count) in loss.by_tag().iter().filter(|(_, count)| count.lost > 0).take(12) {
+        output::say(
+            general,
+            &format!("  {tag}  {:>5.1} % of {}", count.share(), output::number(count.occurrences)),
+        );
     }
 }
 

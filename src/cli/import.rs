@@ -7,7 +7,7 @@ use pinakes::decode::Options;
 use pinakes::decode::charset::Charset;
 use pinakes::map::ContentTypes;
 use pinakes::pipeline::{self, Request, Session, Summary};
-use pinakes::record::Format;
+use pinakes::record::{Format, Model};
 use std::path::PathBuf;
 
 /// Take records from files into the catalogue
@@ -46,6 +46,9 @@ pub(super) struct Import {
     /// The content type of records that do not tell, e.g. `book`
     #[arg(long, value_name = "CODE")]
     content_type: Option<String>,
+    /// What the columns of a table or the keys of objects mean, e.g. `corpus`
+    #[arg(long, value_name = "MODEL")]
+    model: Option<Model>,
     /// The files are all the source has: withdraw what they do not hold
     #[arg(long)]
     replace: bool,
@@ -102,6 +105,7 @@ impl Import {
             format: self.format,
             options: Options { id_field: self.id, charset: self.charset },
             content_type: self.content_type,
+            model: self.model,
             replace: self.replace,
             time: jiff::Timestamp::now().to_string(),
         };

@@ -8,6 +8,7 @@ mod export;
 mod import;
 mod init;
 mod maintain;
+mod mapping;
 mod output;
 mod progress;
 mod query;
@@ -56,6 +57,9 @@ pub(crate) struct General {
         value_name = "DIR"
     )]
     catalogue: PathBuf,
+    /// Use the rules and code lists of this folder in place of those in the binary
+    #[arg(long, global = true, env = "PINAKES_MAPPINGS", value_name = "DIR", hide_env_values = true)]
+    mappings: Option<PathBuf>,
     /// Report as JSON on standard output
     #[arg(long, global = true)]
     json: bool,
@@ -79,6 +83,7 @@ enum Command {
     Export(export::Export),
     Record(record::Record),
     Rejects(rejects::Rejects),
+    Mapping(mapping::Mapping),
     Rebuild(maintain::Rebuild),
     Verify(maintain::Verify),
     Backup(maintain::Backup),
@@ -99,7 +104,9 @@ enum Done {
 
 impl General {
     fn home(&self) -> anyhow::Result<Home> {
-        Ok(Home::open(&self.catalogue)?)
+        let mut home = Home::open(&self.catalogue)?;
+        home.mappings.clone_from(&self.mappings);
+        Ok(home)
     }
 }
 
@@ -115,6 +122,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Export(command) => command.run(&general),
         Command::Record(command) => command.run(&general),
         Command::Rejects(command) => command.run(&general),
+        Command::Mapping(command) => command.run(&general),
         Command::Rebuild(command) => command.run(&general),
         Command::Verify(command) => command.run(&general),
         Command::Backup(command) => command.run(&general),

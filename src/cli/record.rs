@@ -8,6 +8,7 @@ use pinakes::catalogue::results::serializer_for;
 use pinakes::diagnostic::render::printable;
 use pinakes::pipeline::{self, Session, ShownRecord};
 use pinakes::record::write_field;
+use rustc_hash::FxHashMap;
 use serde_json::json;
 use std::io::Write;
 
@@ -172,9 +173,19 @@ fn decoded(shown: &ShownRecord) -> anyhow::Result<()> {
 }
 
 fn turtle(shown: &ShownRecord) -> anyhow::Result<()> {
-    let mut out = serializer_for(RdfFormat::Turtle, &shown.triples).for_writer(std::io::stdout());
+    // What is said of one thing stands together, in the order in which things are first met.
+    let mut order: Vec<&oxrdf::NamedOrBlankNode> = Vec::new();
+    let mut by_subject: FxHashMap<&oxrdf::NamedOrBlankNode, Vec<&oxrdf::Triple>> = FxHashMap::default();
     for triple in &shown.triples {
-        out.serialize_triple(triple)?;
+        let of_subject = by_subject.entry(&triple.subject).or_default();
+        if of_subject.is_empty() {
+            order.push(&triple.subject);
+        }
+        of_subject.push(triple);
+    }
+    let mut out = serializer_for(RdfFormat::Turtle, &shown.triples).for_writer(std::io::stdout());
+    for triple in order.iter().filter_map(|subject| by_subject.get(*subject)).flatten() {
+        out.serialize_triple(*triple)?;
     }
     out.finish()?;
     Ok(())

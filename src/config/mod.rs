@@ -31,6 +31,8 @@ pub struct Home {
     pub directory: PathBuf,
     pub settings: Settings,
     pub graphs: Graphs,
+    /// A folder of rules to use in place of those in the binary.
+    pub mappings: Option<PathBuf>,
 }
 
 impl Home {
@@ -61,7 +63,12 @@ impl Home {
         };
         let settings = Settings::read(&text)
             .map_err(|message| ConfigError::Invalid { file: file.display().to_string(), message })?;
-        Ok(Self { directory: directory.to_owned(), graphs: graphs(&settings.base)?, settings })
+        Ok(Self {
+            directory: directory.to_owned(),
+            graphs: graphs(&settings.base)?,
+            settings,
+            mappings: None,
+        })
     }
 
     pub fn archive(&self) -> PathBuf {

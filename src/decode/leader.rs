@@ -18,5 +18,17 @@ pub(super) fn set(builder: &mut RecordBuilder, leader: &str, diagnostics: &mut V
             format!("the leader has {length} characters, expected {LENGTH}"),
         ));
     }
-    builder.leader(leader);
+    match squeezed(leader) {
+        Some(leader) => builder.leader(&leader),
+        None => builder.leader(leader),
+    }
+}
+
+/// Indenting an XML file squeezes the blanks of its leaders, ` cam0 22 450 `: status, type and
+/// level are known all the same, being the first letters.
+fn squeezed(leader: &str) -> Option<String> {
+    let rest = leader.trim_start();
+    let letters = rest.bytes().take(3).filter(u8::is_ascii_lowercase).count();
+    let short = leader.starts_with(' ') && leader.chars().count() < LENGTH;
+    (short && letters == 3).then(|| format!("{:<24}", format!("     {}", rest.trim_end())))
 }

@@ -10,6 +10,18 @@ pub(super) fn finish(record: &mut Record) {
     record.withdrawn = record.leader_at(5) == Some('d');
 }
 
+fn is_unimarc_authority(record: &Record) -> bool {
+    // 100 $a of an authority record: a date of eight digits, a status, a language. In a
+    // description a year follows the letter.
+    record.fields_with("100").filter_map(|field| field.subfield("a")).any(|data| {
+        let data = data.as_bytes();
+        data.len() >= 12
+            && data.iter().take(8).all(u8::is_ascii_digit)
+            && matches!(data.get(8), Some(b'a'..=b'c' | b'x'))
+            && data.iter().skip(9).take(3).all(u8::is_ascii_lowercase)
+    })
+}
+
 /// Neither the file name nor the leader names the dialect. UNIMARC puts the title in 200 and
 /// general processing data in 100 $a, whose first eight characters are a date; MARC 21 puts
 /// the title in 245 and a person in 100 $a.
@@ -20,11 +32,14 @@ fn dialect(record: &Record) -> Model {
     let processing_data = record
         .fields_with("100")
         .filter_map(|field| field.subfield("a"))
-        .any(|data| data.len() >= 26 && data.bytes().take(4).all(|byte| byte.is_ascii_digit()));
+        // No person's name begins with eight digits; the rest may have lost its blanks.
+        .any(|data| data.len() >= 9 && data.bytes().take(8).all(|byte| byte.is_ascii_digit()));
     let unimarc_title = record.field("200").is_some_and(|field| field.subfield("a").is_some());
     // Authority records of MARC 21 are of type z; UNIMARC's are x, y and z in the same place,
     // but carry 2XX headings and 100 processing data.
-    if processing_data || (unimarc_title && record.field("008").is_none()) {
+    if is_unimarc_authority(record) {
+        Model::UnimarcAuthority
+    } else if processing_data || unimarc_title {
         Model::Unimarc
     } else if record.leader_at(6) == Some('z') {
         Model::Marc21Authority

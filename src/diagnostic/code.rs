@@ -77,6 +77,26 @@ codes! {
     LineSyntax "line-syntax" Warning "a line is not in the form its format asks for";
     RdfSyntax "rdf-syntax" Error "the RDF cannot be parsed";
     RdfLimit "rdf-limit" Error "the RDF is nested deeper or is larger than the limit";
+    RdfBySubject "rdf-by-subject" Note "an RDF document is too large for whole descriptions, so each named resource is a record";
+    RuleSyntax "rule-syntax" Error "a rule file is not written as rule files are";
+    RuleLimit "rule-limit" Error "a rule file, a fragment or what a rule makes is larger than the limit";
+    UnknownKey "unknown-key" Error "a rule file has a key that means nothing";
+    BadSelector "bad-selector" Error "what `field` says selects nothing we know";
+    ExpressionSyntax "expression-syntax" Error "an expression is not SPARQL, or not what rules may use of it";
+    TemplateSyntax "template-syntax" Error "a template is not what a CONSTRUCT may hold";
+    UnknownTerm "unknown-term" Error "a rule uses a term its vocabulary does not define";
+    UnboundVariable "unbound-variable" Error "a rule uses a variable that nothing binds";
+    UnknownFunction "unknown-function" Error "a rule calls a function that does not exist";
+    UnknownList "unknown-list" Error "a rule asks a code list or column that does not exist";
+    BadCodeList "bad-code-list" Error "a line of a code list cannot be used";
+    DuplicateRule "duplicate-rule" Error "two rules have one name, or do the same";
+    UnreachableRule "unreachable-rule" Warning "a rule can never fire";
+    UnusedName "unused-name" Warning "a name is bound and not used";
+    UnknownField "unknown-field" Warning "the standard has no such field";
+    MissingExample "missing-example" Warning "a rule has no example";
+    UnknownCode "unknown-code" Warning "a record has a code that its list does not know";
+    BadIri "bad-iri" Warning "what should be an IRI in a record is none, and was kept as a text";
+    TooManyStatements "too-many-statements" Warning "rules make more of a record than a record may have";
 }
 
 impl fmt::Display for Code {

@@ -21,14 +21,27 @@ pub struct Diagnostic {
     pub message: String,
     #[serde(flatten)]
     pub place: Place,
+    /// The line it is about, where a person wrote that line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Box<Excerpt>>,
     /// One thing to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
+/// A line of a rule file, with what is wrong in it underlined.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    pub text: String,
+    /// How many characters from the column on.
+    pub width: u64,
+    /// What stands below them.
+    pub label: String,
+}
+
 impl Diagnostic {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), place: Place::default(), hint: None }
+        Self { code, message: message.into(), place: Place::default(), excerpt: None, hint: None }
     }
 
     pub fn severity(&self) -> Severity {

@@ -1,6 +1,7 @@
 //! Where in the input something was found.
 
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// As much of the way to the trouble as is known; each stage fills in its own part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,12 @@ pub struct Place {
     /// The byte in that file, after decompression, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
+    /// The line of a rule file, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<NonZeroU32>,
+    /// The character in that line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<NonZeroU32>,
     /// The record's identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<String>,

@@ -1,6 +1,6 @@
 //! Human, short and JSON output of one [`Diagnostic`].
 
-use super::{Diagnostic, Severity};
+use super::{Diagnostic, Excerpt, Severity};
 use std::fmt::Write;
 
 /// How problems are printed.
@@ -37,12 +37,18 @@ fn human(diagnostic: &Diagnostic, colour: bool) -> String {
     let place = &diagnostic.place;
     if let Some(origin) = &place.origin {
         let _ = write!(out, "\n  --> {}", printable(origin));
+        if let (Some(line), Some(column)) = (place.line, place.column) {
+            let _ = write!(out, ":{line}:{column}");
+        }
         if let Some(number) = place.number {
             let _ = write!(out, ", record {number}");
         }
         if let Some(offset) = place.offset {
             let _ = write!(out, ", byte {offset}");
         }
+    }
+    if let (Some(excerpt), Some(line), Some(column)) = (&diagnostic.excerpt, place.line, place.column) {
+        underline(excerpt, line.get(), column.get(), &mut out);
     }
     for (label, value) in [
         ("source", &place.source),
@@ -60,11 +66,31 @@ fn human(diagnostic: &Diagnostic, colour: bool) -> String {
     out
 }
 
+/// The line with its number, and below it the marked part and what is said of it.
+fn underline(excerpt: &Excerpt, line: u32, column: u32, out: &mut String) {
+    let number = line.to_string();
+    let gutter = " ".repeat(number.len());
+    // Tabs are repeated, so that the marks stand where the text does.
+    let text: String =
+        excerpt.text.chars().map(|c| if c.is_control() && c != '\t' { '\u{FFFD}' } else { c }).collect();
+    let column = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
+    let indent: String = text.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let longest = text.chars().count().saturating_sub(column).max(1);
+    let marks = "^".repeat(usize::try_from(excerpt.width).unwrap_or(1).clamp(1, longest));
+    let label = printable(&excerpt.label);
+    let space = if label.is_empty() { "" } else { " " };
+    let _ =
+        write!(out, "\n{gutter} |\n{number} | {text}\n{gutter} | {indent}{marks}{space}{label}\n{gutter} |");
+}
+
 fn short(diagnostic: &Diagnostic) -> String {
     let place = &diagnostic.place;
     let mut out = String::new();
     if let Some(origin) = &place.origin {
         let _ = write!(out, "{}:", printable(origin));
+    }
+    if let (Some(line), Some(column)) = (place.line, place.column) {
+        let _ = write!(out, "{line}:{column}:");
     }
     if let Some(number) = place.number {
         let _ = write!(out, "{number}:");

@@ -136,8 +136,31 @@ impl Evidence {
     /// `*` at an end of the pattern stands for anything; a `.` for any one character of a
     /// fixed field.
     fn matches(&self, value: &str) -> bool {
-        let value = value.trim().to_lowercase();
+        let value = value.trim();
         let pattern = self.pattern.as_str();
+        // Tried on every record, so the common case, plain letters, is compared in place.
+        if value.is_ascii() && pattern.is_ascii() {
+            let (value, pattern) = (value.as_bytes(), pattern.as_bytes());
+            return match (pattern.strip_prefix(b"*"), pattern.strip_suffix(b"*")) {
+                (Some(rest), Some(_)) => {
+                    let inner = rest.strip_suffix(b"*").unwrap_or(rest);
+                    inner.is_empty()
+                        || value.windows(inner.len()).any(|part| part.eq_ignore_ascii_case(inner))
+                }
+                (Some(end), None) => value
+                    .len()
+                    .checked_sub(end.len())
+                    .is_some_and(|from| value.get(from..).is_some_and(|part| part.eq_ignore_ascii_case(end))),
+                (None, Some(start)) => {
+                    value.get(..start.len()).is_some_and(|part| part.eq_ignore_ascii_case(start))
+                }
+                (None, None) => {
+                    pattern.len() == value.len()
+                        && pattern.iter().zip(value).all(|(p, v)| *p == b'.' || p.eq_ignore_ascii_case(v))
+                }
+            };
+        }
+        let value = value.to_lowercase();
         match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
             (Some(_), Some(_)) => value.contains(pattern.trim_matches('*')),
             (Some(end), None) => value.ends_with(end),

@@ -1,39 +1,71 @@
-//! What no rule covers, kept as it is: one node a field, with its tag, its place and its
-//! content in the notation of rule examples.
+//! What no rule carried, kept as it is: one node a field, with its tag, its place and the part
+//! of its content that reached no statement, in the notation of rule examples.
 //!
 //! A node is named after its content, not its place: a field inserted before it does not
 //! rename it, and a field that stands twice is one node with two places.
 
+use crate::concordance::run::{Outcome, View, WHOLE};
 use crate::ontology::{pin, rdf, xsd};
-use crate::record::{Record, write_field};
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
 
 /// A way longer than this is not written out for each leaf at its end.
 const LONGEST_PATH: usize = 1024;
 
-/// Keeps the leader and every field that says something.
-pub(super) fn keep(record: &Record, name: &NamedNode, triples: &mut Vec<Triple>) {
-    if !record.leader().is_empty() {
-        node(name, "LDR", record.leader(), 0, triples);
+/// Keeps what is left of the leader and of every field.
+pub(super) fn keep(view: &View<'_>, outcome: &Outcome, name: &NamedNode, triples: &mut Vec<Triple>) {
+    if is_left(view.leader, view.leader_item, outcome) {
+        node(name, "LDR", view.leader, 0, triples);
     }
     let mut value = String::new();
     let mut path: Vec<&str> = Vec::new();
-    for (index, field) in record.fields().enumerate() {
+    for (index, field) in view.fields.iter().enumerate() {
         // A nested element is known by the way to it: mods:titleInfo/mods:title.
-        path.truncate(field.depth());
-        path.push(field.tag());
-        if field.is_control() && field.text().is_empty() {
+        path.truncate(field.depth);
+        path.push(field.tag);
+        let text = is_left(field.text, field.item, outcome);
+        let mut subs =
+            view.subs(&field.subs).iter().filter(|sub| is_left(sub.value, sub.item, outcome)).peekable();
+        if !text && subs.peek().is_none() {
             continue;
         }
         value.clear();
-        write_field(field, &mut value);
+        if text {
+            value.push_str(field.text);
+        } else if view.model.is_marc() {
+            value.extend([field.ind1, field.ind2].map(|c| if c == ' ' { '#' } else { c }));
+        }
+        for sub in subs {
+            if !value.is_empty() {
+                value.push(' ');
+            }
+            value.push('$');
+            value.push_str(sub.code);
+            value.push(' ');
+            value.push_str(sub.value);
+        }
         if path.len() == 1 || path.iter().map(|tag| tag.len()).sum::<usize>() > LONGEST_PATH {
-            node(name, field.tag(), &value, index + 1, triples);
+            node(name, field.tag, &value, index + 1, triples);
         } else {
             node(name, &path.join("/"), &value, index + 1, triples);
         }
     }
+}
+
+/// Whether a value says something that was neither carried nor left out on purpose.
+pub fn is_left(value: &str, item: u32, outcome: &Outcome) -> bool {
+    let carried = outcome.carried.get(item as usize).copied().unwrap_or_default();
+    let ignored = outcome.ignored.get(item as usize).copied().unwrap_or_default();
+    let done = carried | ignored;
+    if done == WHOLE {
+        return false;
+    }
+    let says = |c: char| !c.is_whitespace() && c != '|';
+    if done == 0 {
+        return value.chars().any(says);
+    }
+    // Some positions of a fixed field were read; the others count where they say something.
+    value.chars().enumerate().any(|(position, c)| says(c) && done >> position.min(63) & 1 == 0)
 }
 
 fn node(record: &NamedNode, tag: &str, value: &str, order: usize, triples: &mut Vec<Triple>) {

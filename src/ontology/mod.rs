@@ -8,6 +8,7 @@
 //! | `prefixes.tsv` | [`Prefixes`] | the one prefix table of rules, queries and exports |
 //! | `terms/<prefix>.tsv` | [`Ontology`] | the terms of the vocabularies of others |
 //! | `pinakes.ttl` | [`Ontology`], [`PINAKES`] | our own vocabulary |
+//! | `concepts.tsv` | [`table`](crate::concordance::table()) | what people call the paths of a description |
 //! | `alignments.ttl` | [`ALIGNMENTS`] | how the vocabularies relate, as triples to load |
 //!
 //! Users add their own with [`Ontology::extended`], from a directory of the same shape. Terms that
@@ -38,6 +39,9 @@ pub const PINAKES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/ont
 /// How BIBFRAME relates to FRBR Core, LRM, RDA, Dublin Core and schema.org, in Turtle.
 pub const ALIGNMENTS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/ontologies/alignments.ttl"));
 
+/// The namespace of the functions that rules may call: the empty prefix.
+pub const FUNCTIONS: &str = "https://w3id.org/pinakes/function#";
+
 /// Prefix and namespace of the shipped table, in its order.
 pub fn prefixes() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = Prefixes::shipped().iter();
@@ -67,4 +71,22 @@ pub enum OntologyError {
 fn listed(mistakes: &[Mistake]) -> String {
     let lines: Vec<String> = mistakes.iter().map(Mistake::to_string).collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    /// All files below a folder of the project.
+    pub(super) fn files_below(folder: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut waiting = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+        while let Some(next) = waiting.pop() {
+            for entry in std::fs::read_dir(next).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() { waiting.push(path) } else { found.push(path) }
+            }
+        }
+        found
+    }
 }

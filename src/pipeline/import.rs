@@ -7,15 +7,17 @@ use super::store_writer::{self, Pending, Store};
 use super::taking::{Decoded, Taking, placed};
 use super::{PipelineError, Session, Watch};
 use crate::archive::{Entry, Kind, Outcome, Run};
+use crate::concordance::Concordances;
 use crate::decode::{self, Input, InputError, Payload, Piece};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::map;
-use crate::record::{Format, Record};
+use crate::record::{Format, Model, Record};
 use crate::sort::Sorter;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Records decoded, archived and synced together.
 const BATCH: usize = 2048;
@@ -37,6 +39,8 @@ pub struct Request {
     pub options: decode::Options,
     /// For records that do not tell.
     pub content_type: Option<String>,
+    /// What the columns of a table or the keys of objects mean: `corpus`, say.
+    pub model: Option<Model>,
     /// The files are all there is: what they no longer hold is withdrawn.
     pub replace: bool,
     /// The current time, RFC 3339; a parameter so that nothing here asks the clock.
@@ -77,6 +81,7 @@ pub fn import(
         ..Run::default()
     };
     let (number, run) = session.archive.begin_run(&run, &request.time)?;
+    let concordances = Arc::clone(session.concordances());
     let Session { archive, catalogue, home, content_types, .. } = session;
     let (summary, mut pending, unread) = store_writer::run(catalogue, |store| {
         let mut importing = Importing {
@@ -84,6 +89,7 @@ pub fn import(
             archive,
             graphs: &home.graphs,
             content_types,
+            concordances: &concordances,
             summary: Summary::default(),
             pending: Pending::default(),
             known: FxHashMap::default(),
@@ -115,6 +121,7 @@ struct Importing<'a> {
     archive: &'a mut crate::archive::Archive,
     graphs: &'a crate::catalogue::Graphs,
     content_types: &'a map::ContentTypes,
+    concordances: &'a Concordances,
     summary: Summary,
     pending: Pending,
     /// Duplicates of earlier runs whose other half has not been met yet.
@@ -237,13 +244,14 @@ impl Importing<'_> {
     }
 
     fn store(&mut self, fresh: Vec<(Entry, Option<Record>, Outcome)>) -> Result<(), PipelineError> {
-        let (graphs, content_types) = (self.graphs, self.content_types);
+        let (graphs, content_types, concordances) = (self.graphs, self.content_types, self.concordances);
         let mapped: Vec<_> = fresh
             .into_par_iter()
             .map(|(entry, record, outcome)| {
                 let triples = record.filter(|_| entry.kind == Kind::Record).map(|record| {
                     let context = map::Context {
                         graphs,
+                        concordances,
                         content_types,
                         source: &entry.source,
                         id: &entry.id,
@@ -254,7 +262,13 @@ impl Importing<'_> {
                 (entry, triples, outcome)
             })
             .collect();
-        for (entry, triples, outcome) in mapped {
+        for (entry, mapped, outcome) in mapped {
+            let triples = mapped.map(|mapped| {
+                for diagnostic in mapped.diagnostics {
+                    self.say(placed(diagnostic, self.taking.request, &entry.origin.name, Some(&entry)));
+                }
+                mapped.triples
+            });
             self.pending.record(graphs, &entry, triples, outcome != Outcome::New);
         }
         self.pending.position = self.archive.last_sequence()?;

@@ -5,15 +5,25 @@
 //! purpose. Every path to the store is the same: archive entry, decode, map, write.
 
 mod compare;
+mod coverage;
+mod explain;
 mod import;
+mod mapping;
 mod present;
+mod publish;
+mod reading;
 mod session;
 mod store_writer;
 mod taking;
 
 pub use compare::{Comparison, compare};
+pub use coverage::{coverage_of_files, coverage_of_source};
+pub use explain::{Origin, explain};
 pub use import::{Request, Summary, import};
+pub use mapping::{Change, Followed, follow_rules, load, unload};
 pub use present::{ShownRecord, show};
+pub use publish::{Publication, publish};
+pub use reading::read_records;
 pub use session::{Session, catch_up, rebuild};
 
 use crate::archive::ArchiveError;
@@ -36,6 +46,8 @@ pub enum PipelineError {
     Catalogue(#[from] CatalogueError),
     #[error(transparent)]
     Input(#[from] InputError),
+    #[error("cannot read the rules in `{0}`")]
+    Mappings(String, #[source] std::io::Error),
     #[error("`{0}` is gone, and with it the records as received; restore it from a backup")]
     ArchiveGone(String),
     #[error(

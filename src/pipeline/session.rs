@@ -4,11 +4,13 @@ use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
 use crate::archive::{Archive, Entry, Kind};
 use crate::catalogue::{Catalogue, Selection};
+use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
 use crate::map::{self, ContentTypes};
 use oxrdf::Triple;
 use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
 
 /// Entries mapped side by side before their statements go to the store.
 const BATCH: usize = 1024;
@@ -21,6 +23,9 @@ pub struct Session {
     pub archive: Archive,
     pub catalogue: Catalogue,
     pub content_types: ContentTypes,
+    /// The rules records are mapped with, read when they are first needed.
+    concordances: OnceLock<Arc<Concordances>>,
+    sources: Option<Vec<Source>>,
     _lock: Lock,
 }
 
@@ -35,13 +40,7 @@ impl Session {
         let lock = Lock::read(&home.directory)?;
         let opened = Self::open_for_reading(&home)?;
         if let Some((archive, catalogue)) = opened {
-            return Ok(Self {
-                home,
-                archive,
-                catalogue,
-                content_types: ContentTypes::shipped(),
-                _lock: lock,
-            });
+            return Self::assemble(home, archive, catalogue, lock);
         }
         drop(lock);
         match Self::write(home.clone(), watch) {
@@ -53,7 +52,46 @@ impl Session {
         let lock = Lock::read(&home.directory)?;
         let archive = Archive::open_read_only(&home.archive())?;
         let catalogue = Catalogue::open_read_only(&home.directory, home.graphs.clone())?;
-        Ok(Self { home, archive, catalogue, content_types: ContentTypes::shipped(), _lock: lock })
+        Self::assemble(home, archive, catalogue, lock)
+    }
+
+    fn assemble(
+        home: Home,
+        archive: Archive,
+        catalogue: Catalogue,
+        lock: Lock,
+    ) -> Result<Self, PipelineError> {
+        let sources = super::mapping::sources(&home, &archive)?;
+        Ok(Self {
+            home,
+            archive,
+            catalogue,
+            content_types: ContentTypes::shipped(),
+            concordances: OnceLock::new(),
+            sources,
+            _lock: lock,
+        })
+    }
+
+    /// The rules in force: those of the binary or of the folder the user named, and what was
+    /// loaded into the catalogue.
+    pub fn concordances(&self) -> &Arc<Concordances> {
+        self.concordances.get_or_init(|| match &self.sources {
+            None => Concordances::shipped(),
+            Some(sources) => Arc::new(Concordances::new(sources.clone())),
+        })
+    }
+
+    /// The files behind them.
+    pub fn rule_sources(&self) -> Vec<Source> {
+        self.sources.clone().unwrap_or_else(Concordances::shipped_sources)
+    }
+
+    /// Reads the rules again after something was loaded.
+    pub(super) fn refresh_rules(&mut self) -> Result<(), PipelineError> {
+        self.sources = super::mapping::sources(&self.home, &self.archive)?;
+        self.concordances = OnceLock::new();
+        Ok(())
     }
 
     /// Both, when they are in order and the store is where the archive is.
@@ -76,20 +114,22 @@ impl Session {
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
-        let session = Self { home, archive, catalogue, content_types: ContentTypes::shipped(), _lock: lock };
+        let session = Self::assemble(home, archive, catalogue, lock)?;
         catch_up(&session, watch)?;
+        super::mapping::follow_rules(&session, watch)?;
         Ok(session)
     }
 
     /// The statements of an archived record, or `None` when it cannot be decoded.
     pub fn triples(&self, entry: &Entry) -> Option<Vec<Triple>> {
         let record = decode_entry(entry)?;
-        Some(map::map(&record, &self.context(entry)))
+        Some(map::map(&record, &self.context(entry)).triples)
     }
 
     pub(super) fn context<'a>(&'a self, entry: &'a Entry) -> map::Context<'a> {
         map::Context {
             graphs: &self.home.graphs,
+            concordances: self.concordances(),
             content_types: &self.content_types,
             source: &entry.source,
             id: &entry.id,
@@ -104,7 +144,9 @@ pub(super) fn decode_entry(entry: &Entry) -> Option<crate::record::Record> {
         charset: entry.charset.as_deref().and_then(Charset::from_name),
         ..decode::Options::default()
     };
-    decode::decode(&entry.payload, entry.format?, &options, &mut Vec::new())
+    let mut record = decode::decode(&entry.payload, entry.format?, &options, &mut Vec::new())?;
+    super::taking::set_model(&mut record, entry.model.as_deref().and_then(|model| model.parse().ok()));
+    Some(record)
 }
 
 /// Writes to the store what the archive holds beyond it. Says how many entries that were.
@@ -149,7 +191,11 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                             pending.provenance(&session.home.graphs, &entry);
                         }
                     }
-                    Kind::RunStarted | Kind::RunFinished | Kind::Reject => {}
+                    Kind::RunStarted
+                    | Kind::RunFinished
+                    | Kind::Reject
+                    | Kind::Concordance
+                    | Kind::ConcordanceUnloaded => {}
                 }
             }
             let mapped: Vec<_> = current

@@ -29,6 +29,11 @@ pub(super) struct Pending {
 }
 
 impl Pending {
+    /// Nothing yet, for a store that is at this place of the archive.
+    pub fn at(position: u64) -> Self {
+        Self { position, ..Self::default() }
+    }
+
     pub fn is_full(&self) -> bool {
         self.added.len() + self.rewriting >= CHECKPOINT || self.rewritten.len() >= REWRITES
     }
@@ -48,6 +53,12 @@ impl Pending {
             }
             None => self.rewritten.push((name, None)),
         }
+    }
+
+    /// Puts a graph in the place of what is there.
+    pub fn rewrite(&mut self, name: NamedNode, triples: Vec<Triple>) {
+        self.rewriting += triples.len();
+        self.rewritten.push((name, Some(triples)));
     }
 
     /// Which run a version of a record came with.

@@ -4,7 +4,7 @@ use super::Request;
 use crate::archive::{Entry, Kind, Origin};
 use crate::decode::{self, Payload, Piece};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::record::{Format, Record};
+use crate::record::{Format, Model, Record};
 
 /// What the pieces of one run have in common.
 #[derive(Clone, Copy)]
@@ -30,12 +30,13 @@ impl Taking<'_> {
         };
         let stored = decode::stored_format(format);
         let record = decode::decode(&payload.bytes, stored, &self.request.options, &mut diagnostics);
-        let Some(record) = record else {
+        let Some(mut record) = record else {
             let reason = diagnostics
                 .pop()
                 .unwrap_or_else(|| Diagnostic::new(Code::NotARecord, "the record cannot be read"));
             return self.rejected(origin, Some(stored), payload, reason);
         };
+        set_model(&mut record, self.request.model);
         let kind = if record.withdrawn { Kind::Withdrawal } else { Kind::Record };
         let mut entry = self.entry(kind, origin, Some(stored), payload);
         entry.id = match &record.id {
@@ -80,8 +81,16 @@ impl Taking<'_> {
         entry.format = format;
         entry.charset = request.options.charset.map(|charset| charset.name().to_owned());
         entry.content_type.clone_from(&request.content_type);
+        entry.model = request.model.map(|model| model.name().to_owned());
         entry.origin = Origin { name: origin.to_owned(), number: payload.number, offset: payload.offset };
         entry
+    }
+}
+
+/// Rows and objects mean what the user says; every other record tells its model itself.
+pub(super) fn set_model(record: &mut Record, said: Option<Model>) {
+    if let Some(model) = said.filter(|_| matches!(record.model, Model::Row | Model::Json)) {
+        record.model = model;
     }
 }
 

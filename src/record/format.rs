@@ -79,11 +79,16 @@ names! {
         Marc21 = "marc21",
         Marc21Authority = "marc21-authority",
         Unimarc = "unimarc",
+        UnimarcAuthority = "unimarc-authority",
         DublinCore = "oai_dc",
         Mods = "mods",
         /// A spreadsheet row.
         Row = "csv",
         Json = "json",
+        /// The `meta` elements of a web page.
+        Html = "html",
+        /// The description of a text in a corpus.
+        Corpus = "corpus",
         Rdf = "rdf",
     }
 }
@@ -91,6 +96,6 @@ names! {
 impl Model {
     /// MARC in any dialect: leader, tags, indicators, subfields.
     pub fn is_marc(self) -> bool {
-        matches!(self, Self::Marc21 | Self::Marc21Authority | Self::Unimarc)
+        matches!(self, Self::Marc21 | Self::Marc21Authority | Self::Unimarc | Self::UnimarcAuthority)
     }
 }

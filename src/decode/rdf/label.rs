@@ -8,7 +8,7 @@
 //! algorithm busy for years. Beyond the bound, and in regular graphs of blank nodes, which no
 //! catalogue holds, labels may depend on the order of statements; they are still distinct.
 
-use oxrdf::{BlankNode, NamedOrBlankNode, Quad, Term};
+use oxrdf::{BlankNode, GraphName, NamedOrBlankNode, Quad, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 
@@ -17,13 +17,14 @@ type Colour = [u8; 32];
 /// Statements looked at for one record before alike nodes are just counted through.
 const WORK: usize = 100_000;
 
-/// Renames the blank nodes of one record to `b` and a hash; sorts and returns its lines.
-pub(super) fn labelled_lines(quads: &mut [Quad]) -> Vec<String> {
+/// Renames the blank nodes of one record to `b` and a hash; sorts and returns its lines, those
+/// about the root before the others.
+pub(super) fn labelled_lines(quads: &mut [Quad], root: Option<&NamedOrBlankNode>) -> Vec<String> {
     // Alike nodes are told apart in the order of their statements; make that order as little
     // arbitrary as it can be before blank labels are known.
     quads.sort_by_cached_key(|quad| statement(quad, &|_| String::from("_")));
     let names = names(quads);
-    let mut lines: Vec<String> = quads
+    let mut lines: Vec<(bool, String)> = quads
         .iter()
         .map(|quad| {
             let named = |node: &BlankNode| {
@@ -31,106 +32,171 @@ pub(super) fn labelled_lines(quads: &mut [Quad]) -> Vec<String> {
             };
             let mut line = statement(quad, &named);
             line.push_str(" .\n");
-            line
+            (Some(&quad.subject) != root, line)
         })
         .collect();
     lines.sort_unstable();
     lines.dedup();
-    lines
+    lines.into_iter().map(|(_, line)| line).collect()
 }
 
 fn names(quads: &[Quad]) -> FxHashMap<BlankNode, String> {
-    let mut nodes: Vec<BlankNode> = Vec::new();
-    let mut seen = FxHashSet::default();
-    for quad in quads {
-        for node in blank_nodes(quad) {
-            if seen.insert(node.clone()) {
-                nodes.push(node.clone());
-            }
-        }
-    }
-    let mut colours: FxHashMap<BlankNode, Colour> =
-        nodes.iter().map(|node| (node.clone(), Colour::default())).collect();
-    let mut work = 0;
-    let mut distinct = refine(quads, &nodes, &mut colours, &mut work);
-    while distinct < nodes.len() && work < WORK {
-        let Some(alike) = first_alike(&nodes, &colours) else { break };
+    let mut refinement = Refinement::new(quads);
+    let mut distinct = refinement.refine();
+    while distinct < refinement.nodes.len() && refinement.work < WORK {
+        let Some(alike) = refinement.first_alike() else { break };
         let mut hasher = Sha256::new();
         hasher.update(b"chosen");
-        hasher.update(colours.get(alike).copied().unwrap_or_default());
-        colours.insert(alike.clone(), hasher.finalize().into());
-        distinct = refine(quads, &nodes, &mut colours, &mut work);
+        hasher.update(*alike);
+        *alike = hasher.finalize().into();
+        distinct = refinement.refine();
     }
     let mut taken: FxHashMap<Colour, usize> = FxHashMap::default();
-    nodes
+    refinement
+        .nodes
         .into_iter()
-        .map(|node| {
-            let colour = colours.get(&node).copied().unwrap_or_default();
+        .zip(refinement.colours)
+        .map(|(node, colour)| {
             let mut name: String = colour.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
             let count = taken.entry(colour).or_default();
             *count += 1;
             if *count > 1 {
                 name.push_str(&format!("-{count}"));
             }
-            (node, format!("b{name}"))
+            (node.clone(), format!("b{name}"))
         })
         .collect()
 }
 
-/// Recolours until the number of colours stands still; says how many there are.
-fn refine(
-    quads: &[Quad],
-    nodes: &[BlankNode],
-    colours: &mut FxHashMap<BlankNode, Colour>,
-    work: &mut usize,
-) -> usize {
-    let mut distinct = count(colours);
-    loop {
-        *work += quads.len();
-        let mut statements: FxHashMap<&BlankNode, Vec<String>> = FxHashMap::default();
-        for quad in quads {
-            for this in blank_nodes(quad) {
-                let coloured = |node: &BlankNode| {
-                    let colour = colours.get(node).copied().unwrap_or_default();
-                    let own = if node == this { "this" } else { "" };
-                    format!("{own}{colour:02x?}")
-                };
-                statements.entry(this).or_default().push(statement(quad, &coloured));
+/// The blank nodes of a record and their colours so far.
+struct Refinement<'a> {
+    /// In the order in which they are met.
+    nodes: Vec<&'a BlankNode>,
+    colours: Vec<Colour>,
+    statements: Vec<Statement>,
+    /// For each node the statements it stands in; twice, if it is both subject and object.
+    of_node: Vec<Vec<usize>>,
+    /// How many statements were looked at.
+    work: usize,
+}
+
+/// A statement, written but for its blank nodes.
+struct Statement {
+    subject: Result<usize, String>,
+    predicate: String,
+    object: Result<usize, String>,
+    graph: String,
+}
+
+impl<'a> Refinement<'a> {
+    fn new(quads: &'a [Quad]) -> Self {
+        let mut numbers: FxHashMap<&BlankNode, usize> = FxHashMap::default();
+        let mut nodes = Vec::new();
+        let mut of_node: Vec<Vec<usize>> = Vec::new();
+        for (place, quad) in quads.iter().enumerate() {
+            for node in blank_nodes(quad) {
+                let number = *numbers.entry(node).or_insert_with(|| {
+                    nodes.push(node);
+                    of_node.push(Vec::new());
+                    of_node.len() - 1
+                });
+                if let Some(places) = of_node.get_mut(number) {
+                    places.push(place);
+                }
             }
         }
-        let mut next = FxHashMap::default();
-        for node in nodes {
-            let mut said = statements.remove(node).unwrap_or_default();
-            said.sort_unstable();
-            let mut hasher = Sha256::new();
-            hasher.update(colours.get(node).copied().unwrap_or_default());
-            for line in said {
-                hasher.update(line.as_bytes());
-                hasher.update([0]);
+        let number = |node: &BlankNode| numbers.get(node).copied().unwrap_or_default();
+        let statements = quads
+            .iter()
+            .map(|quad| Statement {
+                subject: match &quad.subject {
+                    NamedOrBlankNode::BlankNode(node) => Ok(number(node)),
+                    NamedOrBlankNode::NamedNode(node) => Err(node.to_string()),
+                },
+                predicate: format!(" {} ", quad.predicate),
+                object: match &quad.object {
+                    Term::BlankNode(node) => Ok(number(node)),
+                    term => Err(term.to_string()),
+                },
+                graph: graph(quad),
+            })
+            .collect();
+        Self { colours: vec![Colour::default(); nodes.len()], nodes, statements, of_node, work: 0 }
+    }
+
+    /// Recolours until the number of colours stands still; says how many there are.
+    fn refine(&mut self) -> usize {
+        let mut distinct = self.count();
+        loop {
+            self.work += self.statements.len();
+            self.colours = self.recoloured();
+            let now = self.count();
+            if now == distinct || self.work > WORK {
+                return now;
             }
-            next.insert(node.clone(), hasher.finalize().into());
+            distinct = now;
         }
-        *colours = next;
-        let now = count(colours);
-        if now == distinct || *work > WORK {
-            return now;
+    }
+
+    fn recoloured(&self) -> Vec<Colour> {
+        // A node stands in many statements: its colour is written once.
+        let written: Vec<String> = self.colours.iter().map(|colour| format!("{colour:02x?}")).collect();
+        let mut text = String::new();
+        let mut ends = Vec::new();
+        let of_nodes = self.of_node.iter().zip(&self.colours).enumerate();
+        of_nodes
+            .map(|(this, (places, colour))| {
+                text.clear();
+                ends.clear();
+                for statement in places.iter().filter_map(|place| self.statements.get(*place)) {
+                    statement.write(this, &written, &mut text);
+                    ends.push(text.len());
+                }
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let mut lines: Vec<&str> =
+                    starts.zip(&ends).filter_map(|(start, end)| text.get(start..*end)).collect();
+                lines.sort_unstable();
+                let mut hasher = Sha256::new();
+                hasher.update(colour);
+                for line in lines {
+                    hasher.update(line.as_bytes());
+                    hasher.update([0]);
+                }
+                hasher.finalize().into()
+            })
+            .collect()
+    }
+
+    fn count(&self) -> usize {
+        self.colours.iter().collect::<FxHashSet<_>>().len()
+    }
+
+    /// The colour of the first node of the smallest colour that several nodes share.
+    fn first_alike(&mut self) -> Option<&mut Colour> {
+        let mut sizes: FxHashMap<Colour, usize> = FxHashMap::default();
+        for colour in &self.colours {
+            *sizes.entry(*colour).or_default() += 1;
         }
-        distinct = now;
+        let shared = sizes.into_iter().filter(|(_, size)| *size > 1).map(|(colour, _)| colour).min()?;
+        self.colours.iter_mut().find(|colour| **colour == shared)
     }
 }
 
-fn count(colours: &FxHashMap<BlankNode, Colour>) -> usize {
-    colours.values().collect::<FxHashSet<_>>().len()
-}
-
-/// The first node of the smallest colour that several nodes share.
-fn first_alike<'a>(nodes: &'a [BlankNode], colours: &FxHashMap<BlankNode, Colour>) -> Option<&'a BlankNode> {
-    let mut sizes: FxHashMap<Colour, usize> = FxHashMap::default();
-    for colour in colours.values() {
-        *sizes.entry(*colour).or_default() += 1;
+impl Statement {
+    /// Writes the statement with colours for blank nodes, as seen from one of them.
+    fn write(&self, this: usize, colours: &[String], text: &mut String) {
+        let part = |part: &Result<usize, String>, text: &mut String| match part {
+            Ok(node) => {
+                text.push_str(if *node == this { "this" } else { "" });
+                text.push_str(colours.get(*node).map(String::as_str).unwrap_or_default());
+            }
+            Err(written) => text.push_str(written),
+        };
+        part(&self.subject, text);
+        text.push_str(&self.predicate);
+        part(&self.object, text);
+        text.push_str(&self.graph);
     }
-    let shared = sizes.into_iter().filter(|(_, size)| *size > 1).map(|(colour, _)| colour).min()?;
-    nodes.iter().find(|node| colours.get(*node) == Some(&shared))
 }
 
 fn blank_nodes(quad: &Quad) -> impl Iterator<Item = &BlankNode> {
@@ -155,13 +221,16 @@ fn statement(quad: &Quad, name: &impl Fn(&BlankNode) -> String) -> String {
         Term::BlankNode(node) => name(node),
         term => term.to_string(),
     };
-    let graph = match &quad.graph_name {
-        oxrdf::GraphName::NamedNode(graph) => format!(" {graph}"),
+    format!("{subject} {} {object}{}", quad.predicate, graph(quad))
+}
+
+fn graph(quad: &Quad) -> String {
+    match &quad.graph_name {
+        GraphName::NamedNode(graph) => format!(" {graph}"),
         // A graph with a blank name is a record that its content names.
-        oxrdf::GraphName::BlankNode(_) => " _:graph".to_owned(),
-        oxrdf::GraphName::DefaultGraph => String::new(),
-    };
-    format!("{subject} {} {object}{graph}", quad.predicate)
+        GraphName::BlankNode(_) => " _:graph".to_owned(),
+        GraphName::DefaultGraph => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -172,7 +241,7 @@ mod tests {
     fn labelled(text: &str) -> Vec<String> {
         let parser = RdfParser::from_format(RdfFormat::NQuads);
         let mut quads: Vec<Quad> = parser.for_slice(text).map(Result::unwrap).collect();
-        labelled_lines(&mut quads)
+        labelled_lines(&mut quads, None)
     }
 
     #[test]

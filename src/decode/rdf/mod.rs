@@ -1,17 +1,26 @@
 //! RDF in every syntax.
 //!
-//! A record is a named graph, or a resource described in the default graph with its
-//! blank-node closure. Statements about one resource may stand anywhere in a file, so the
-//! splitter sorts them (on disk, past a budget) and cuts by subject. Its payloads are
-//! N-Quads: one syntax in the archive, whatever came in. Blank nodes get labels from their
-//! content ([`label`]), so the same record gives the same payload in any order.
+//! A record is a named graph, or a whole description in the default graph: an instance with its
+//! work, their agents, its items ([`describe`]). That needs all links of a document at once; one
+//! that is too large for memory is cut by its subjects instead ([`by_subject`]). Payloads are
+//! N-Quads: one syntax in the archive, whatever came in; the first line is about the resource
+//! that the record describes. Blank nodes get labels from their content ([`label`]), so the same
+//! record gives the same payload in any order.
 //!
 //! Foreign parsers recurse and expand; [`guard`] bounds depth before they see a byte, and
 //! RDF/XML passes the XML reader's check first. Remote JSON-LD contexts are never fetched.
 
+mod by_subject;
+mod describe;
+mod graph;
 mod guard;
 mod label;
+mod links;
+mod read;
+mod roots;
 mod split;
+#[cfg(test)]
+mod tests;
 
 pub(super) use split::split;
 
@@ -19,6 +28,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::record::{Format, Model, Record, RecordBuilder};
 use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
+use std::io;
 
 /// Reads one payload, as [`split`] made it.
 pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
@@ -48,14 +58,23 @@ pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<
     if nameless {
         return Some(record);
     }
-    // The closure of a resource holds no other named subject.
-    record.id = graph.or_else(|| {
-        record.triples.iter().find_map(|triple| match &triple.subject {
-            NamedOrBlankNode::NamedNode(subject) => Some(subject.as_str().to_owned()),
-            NamedOrBlankNode::BlankNode(_) => None,
-        })
+    record.id = graph.or_else(|| match &record.triples.first()?.subject {
+        NamedOrBlankNode::NamedNode(subject) => Some(subject.as_str().to_owned()),
+        NamedOrBlankNode::BlankNode(_) => None,
     });
     Some(record)
+}
+
+/// Why a document, or the rest of it, gives no records.
+enum Failure {
+    World(io::Error),
+    Data(Box<Diagnostic>),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::World(error)
+    }
 }
 
 /// The foreign parser for a format of ours.

@@ -1,0 +1,81 @@
+//! `pinakes mapping explain`
+
+use super::super::progress::Progress;
+use super::super::record::must_exist;
+use super::super::{Done, General, output};
+use anyhow::bail;
+use pinakes::diagnostic::render::printable;
+use pinakes::pipeline::{self, Origin, Session};
+use serde_json::json;
+
+/// Say which rule and field made each statement of a record
+///
+/// Without a TRIPLE all statements are listed, by field. A TRIPLE is any part of one: a property
+/// (`bf:mainTitle`), a value (`Walden`), or both; only statements that show it are listed.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes mapping explain loc lib0001
+  pinakes mapping explain loc lib0001 'bf:mainTitle'")]
+pub(super) struct Explain {
+    source: String,
+    /// The record's identifier in its source
+    id: String,
+    /// A part of the statement
+    triple: Option<String>,
+}
+
+impl Explain {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        let session = Session::read(general.home()?, &mut Progress::new(general))?;
+        let Some(origins) = pipeline::explain(&session, &self.source, &self.id)? else {
+            must_exist(&session, &self.source)?;
+            bail!("`{}` has no record `{}`; `pinakes record list {0}` names them", self.source, self.id);
+        };
+        let wanted = self.triple.as_deref().unwrap_or_default();
+        let shown: Vec<&Origin> =
+            origins.iter().filter(|origin| matches(&origin.statement, wanted)).collect();
+        if shown.is_empty() && !wanted.is_empty() {
+            bail!("no statement of the record shows `{wanted}`");
+        }
+        if general.json {
+            let rows: Vec<_> = shown
+                .iter()
+                .map(|origin| {
+                    json!({
+                        "statement": origin.statement, "field": origin.field, "occurrence": origin.occurrence,
+                        "subfields": origin.subfields, "given": origin.given, "rule": origin.rule,
+                        "file": origin.file, "line": origin.line,
+                    })
+                })
+                .collect();
+            output::json(&rows)?;
+            return Ok(Done::Well);
+        }
+        let mut previous = String::new();
+        for origin in shown {
+            let head = match &origin.file {
+                Some(file) => format!("{}  {} ({file}:{})", origin.given, origin.rule, origin.line),
+                None => format!("{}  {}", origin.given, origin.rule),
+            };
+            if head != previous {
+                output::line(&printable(&head))?;
+                previous = head;
+            }
+            let read = if origin.subfields.is_empty() {
+                String::new()
+            } else {
+                format!("  <- {}", origin.subfields)
+            };
+            output::line(&format!("    {}{read}", printable(&origin.statement)))?;
+        }
+        Ok(Done::Well)
+    }
+}
+
+/// All words of the part must stand in the statement.
+fn matches(statement: &str, part: &str) -> bool {
+    let statement = statement.to_lowercase();
+    statement.contains(&part.to_lowercase())
+        || part.split_whitespace().all(|word| statement.contains(&word.to_lowercase()))
+}

@@ -1,0 +1,322 @@
+//! From bound slots to statements.
+//!
+//! A node is named after its content, so its statements are gathered before it has a name: inner
+//! nodes first. A node that depends on variables and got none of them is dropped with the links
+//! to it; one made of constants lives as long as its parent.
+
+use super::eval::{Evaluator, Slot};
+use super::value::Value;
+use super::{Fire, Frame, Outcome, Statement, push_hex};
+use crate::concordance::function::script;
+use crate::concordance::program::{Given, Place, Predicate, Rule};
+use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::hash::{BuildHasher, BuildHasherDefault};
+
+/// What is remembered of the subfields one statement was read from.
+const MOST_READS: usize = 64;
+
+type Hasher = BuildHasherDefault<rustc_hash::FxHasher>;
+
+pub struct Emitter {
+    outcome: Outcome,
+    /// The first statement with a hash; the rest are tried one after the other.
+    seen: FxHashMap<u64, u32>,
+    hasher: Hasher,
+    fire: Option<Fire>,
+    buffer: String,
+    pub cut: bool,
+}
+
+impl Emitter {
+    pub fn new(items: usize) -> Self {
+        let outcome = Outcome { carried: vec![0; items], ignored: vec![0; items], ..Outcome::default() };
+        Self {
+            outcome,
+            seen: FxHashMap::with_capacity_and_hasher(256, Default::default()),
+            hasher: Hasher::default(),
+            fire: None,
+            buffer: String::with_capacity(256),
+            cut: false,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.outcome.triples.len()
+    }
+
+    pub fn finish(mut self) -> Outcome {
+        self.outcome.cut = self.cut;
+        self.outcome
+    }
+
+    pub fn begin(&mut self, rule: usize, field: Option<usize>) {
+        self.fire = Some(Fire { rule, field, made: Vec::new() });
+    }
+
+    pub fn end(&mut self) {
+        if let Some(fire) = self.fire.take().filter(|fire| !fire.made.is_empty()) {
+            self.outcome.fires.push(fire);
+        }
+    }
+
+    /// Notes what is left out on purpose, and which `ignore` of which rule says why.
+    pub fn ignore(&mut self, item: u32, positions: u64, by: Option<(usize, usize)>) {
+        if let Some(ignored) = self.outcome.ignored.get_mut(item as usize) {
+            *ignored |= positions;
+        }
+        if let Some(by) = by {
+            self.outcome.ignored_by.push((item, by));
+        }
+    }
+
+    /// A `$1` that begins an embedded field says nothing of its own.
+    pub fn carry_marker(&mut self, item: u32) {
+        if let Some(carried) = self.outcome.carried.get_mut(item as usize) {
+            *carried = super::WHOLE;
+        }
+    }
+
+    /// Makes the statements of one solution; gives the names of the nodes it made.
+    pub fn emit<'a>(
+        &mut self,
+        rule: &'a Rule,
+        frame: &Frame<'a>,
+        slots: &[Slot<'a>],
+        evaluator: &Evaluator<'a, '_>,
+        reuse: &[Option<String>],
+    ) -> Vec<Option<String>> {
+        let template = &rule.template;
+        if template.nodes.is_empty() {
+            self.emit_triples(rule, frame, slots, evaluator, &[], &[]);
+            return Vec::new();
+        }
+        let mut names: Vec<Option<String>> = vec![None; template.nodes.len()];
+        for index in &template.inner_first {
+            let name = self.name_node(rule, *index, frame, slots, evaluator, reuse, &names);
+            if let Some(slot) = names.get_mut(*index) {
+                *slot = name;
+            }
+        }
+        // Outer nodes first: a node is wanted when something alive links to it, or nothing could.
+        let mut wanted = vec![false; template.nodes.len()];
+        for index in template.inner_first.iter().rev() {
+            let Some(node) = template.nodes.get(*index) else { continue };
+            let linked = node.parents.is_empty()
+                || node.parents.iter().filter_map(|triple| template.triples.get(*triple)).any(|triple| {
+                    match &triple.subject {
+                        Place::Node(parent) => {
+                            parent == index
+                                || names.get(*parent).is_some_and(Option::is_some)
+                                    && wanted.get(*parent).copied().unwrap_or(false)
+                        }
+                        Place::Slot(slot) => slots.get(*slot).is_some_and(|values| !values.is_empty()),
+                        _ => true,
+                    }
+                });
+            if let Some(wanted) = wanted.get_mut(*index) {
+                *wanted = linked;
+            }
+        }
+        self.emit_triples(rule, frame, slots, evaluator, &names, &wanted);
+        names
+    }
+
+    /// The triples of a solution, once it is known which nodes live and what they are called.
+    fn emit_triples<'a>(
+        &mut self,
+        rule: &'a Rule,
+        frame: &Frame<'a>,
+        slots: &[Slot<'a>],
+        evaluator: &Evaluator<'a, '_>,
+        names: &[Option<String>],
+        wanted: &[bool],
+    ) {
+        let alive =
+            |index: usize| names.get(index).is_some_and(Option::is_some) && wanted.get(index) == Some(&true);
+        for triple in &rule.template.triples {
+            let subject = match &triple.subject {
+                Place::Given(given) => evaluator.thing(*given, frame),
+                Place::Node(node) if alive(*node) => names.get(*node).cloned().flatten().unwrap_or_default(),
+                Place::Slot(slot) => match slots.get(*slot).and_then(|values| values.first()) {
+                    Some(Some(bound)) => match &bound.value {
+                        Value::Iri(iri) => iri.clone().into_owned(),
+                        _ => continue,
+                    },
+                    _ => continue,
+                },
+                Place::Constant(Term::NamedNode(node)) => node.as_str().to_owned(),
+                _ => continue,
+            };
+            let subject = NamedNode::new_unchecked(subject);
+            // A predicate made along a list goes with the member of the same number.
+            let predicate_at = |member: usize| match &triple.predicate {
+                Predicate::Constant(predicate) => Some(predicate.clone()),
+                Predicate::Slot(slot) => {
+                    let values = slots.get(*slot)?;
+                    let bound = values.get(if values.len() > 1 { member } else { 0 })?.as_ref()?;
+                    match &bound.value {
+                        Value::Iri(iri) => Some(NamedNode::new_unchecked(iri.clone().into_owned())),
+                        _ => None,
+                    }
+                }
+            };
+            if let Place::Slot(slot) = &triple.object {
+                for (member, bound) in slots.get(*slot).into_iter().flatten().enumerate() {
+                    let (Some(bound), Some(predicate)) = (bound, predicate_at(member)) else { continue };
+                    let value = tagged(bound.value.clone(), frame);
+                    // The reads of a value end where its statement begins.
+                    let (start, count) = bound.touches;
+                    let read = start as usize..(start + count) as usize;
+                    let from = self.outcome.reads.len() as u32;
+                    for (number, touch) in evaluator.touches.get(read).unwrap_or_default().iter().enumerate()
+                    {
+                        if let Some(carried) = self.outcome.carried.get_mut(touch.item as usize) {
+                            *carried |= touch.positions;
+                        }
+                        if number < MOST_READS {
+                            self.outcome.reads.push(*touch);
+                        }
+                    }
+                    let count = count.min(MOST_READS as u32);
+                    self.push(subject.clone(), predicate, value.into_term(), (from, count));
+                }
+                continue;
+            }
+            let Some(predicate) = predicate_at(0) else { continue };
+            match &triple.object {
+                Place::Constant(term) => self.push(subject, predicate, term.clone(), (0, 0)),
+                Place::Given(given) => {
+                    let thing = NamedNode::new_unchecked(evaluator.thing(*given, frame));
+                    self.push(subject, predicate, thing.into(), (0, 0));
+                }
+                Place::Node(node) if alive(*node) => {
+                    let name = names.get(*node).cloned().flatten().unwrap_or_default();
+                    self.push(subject, predicate, NamedNode::new_unchecked(name).into(), (0, 0));
+                }
+                Place::Node(_) | Place::Slot(_) => {}
+            }
+        }
+    }
+
+    /// The name of a node, or `None` when nothing is left of it.
+    #[expect(clippy::too_many_arguments, reason = "a node's name needs all a solution has")]
+    fn name_node<'a>(
+        &mut self,
+        rule: &'a Rule,
+        index: usize,
+        frame: &Frame<'a>,
+        slots: &[Slot<'a>],
+        evaluator: &Evaluator<'a, '_>,
+        reuse: &[Option<String>],
+        names: &[Option<String>],
+    ) -> Option<String> {
+        let template = &rule.template;
+        let node = template.nodes.get(index)?;
+        let mut varied = false;
+        let buffer = &mut self.buffer;
+        buffer.clear();
+        for triple in node.triples.iter().filter_map(|triple| template.triples.get(*triple)) {
+            match &triple.predicate {
+                Predicate::Constant(predicate) => buffer.push_str(predicate.as_str()),
+                Predicate::Slot(slot) => match slots.get(*slot).and_then(|values| values.first()) {
+                    Some(Some(bound)) => {
+                        varied = true;
+                        bound.value.write_content(buffer);
+                    }
+                    _ => continue,
+                },
+            }
+            buffer.push('\u{2}');
+            match &triple.object {
+                Place::Constant(Term::NamedNode(constant)) => buffer.push_str(constant.as_str()),
+                Place::Constant(Term::Literal(constant)) => buffer.push_str(constant.value()),
+                Place::Constant(_) => {}
+                Place::Given(given) => buffer.push_str(match given {
+                    Given::Item => "item",
+                    Given::Hub => "hub",
+                    Given::Work => "work",
+                    Given::Instance => "instance",
+                    _ => "record",
+                }),
+                Place::Node(other) => {
+                    if let Some(name) = names.get(*other).and_then(Option::as_ref) {
+                        // The record's own IRI says nothing about the content.
+                        buffer.push_str(name.rsplit('#').next().unwrap_or(name));
+                        varied |= template.nodes.get(*other).is_some_and(|node| node.varies);
+                    }
+                }
+                Place::Slot(slot) => {
+                    for bound in slots.get(*slot).into_iter().flatten().flatten() {
+                        varied = true;
+                        bound.value.write_content(buffer);
+                        buffer.push('\u{3}');
+                    }
+                }
+            }
+            buffer.push('\u{4}');
+        }
+        if node.varies && !varied {
+            return None;
+        }
+        if let Some(slot) = node.slot {
+            return match &slots.get(slot)?.first()?.as_ref()?.value {
+                Value::Iri(iri) => Some(iri.clone().into_owned()),
+                _ => None,
+            };
+        }
+        if frame.twin
+            && let Some(Some(name)) = reuse.get(index)
+        {
+            return Some(name.clone());
+        }
+        let hash = xxhash_rust::xxh3::xxh3_64(self.buffer.as_bytes());
+        let record = evaluator.names.record;
+        let mut name = String::with_capacity(record.len() + rule.name.len() + 18);
+        name.push_str(record);
+        name.push('#');
+        name.push_str(&rule.name);
+        name.push('-');
+        push_hex(hash, &mut name);
+        Some(name)
+    }
+
+    /// Adds a statement unless it is there, and notes who made it.
+    fn push(&mut self, subject: NamedNode, predicate: NamedNode, object: Term, reads: (u32, u32)) {
+        let triple = Triple { subject: NamedOrBlankNode::NamedNode(subject), predicate, object };
+        let mut hash = self.hasher.hash_one(&triple);
+        let number = loop {
+            match self.seen.get(&hash) {
+                None => {
+                    let number = u32::try_from(self.outcome.triples.len()).unwrap_or(u32::MAX);
+                    self.seen.insert(hash, number);
+                    self.outcome.triples.push(triple);
+                    break number;
+                }
+                Some(number) if self.outcome.triples.get(*number as usize) == Some(&triple) => break *number,
+                Some(_) => hash = hash.wrapping_add(1),
+            }
+        };
+        if let Some(fire) = &mut self.fire {
+            fire.made.push(Statement { triple: number, reads });
+        }
+    }
+}
+
+/// In a twin, texts in another script say their language and script.
+fn tagged<'a>(value: Value<'a>, frame: &Frame<'a>) -> Value<'a> {
+    if !frame.twin {
+        return value;
+    }
+    let Value::Text(text) = value else { return value };
+    let Some(found) = script(&text).filter(|script| *script != "Latn") else { return Value::Text(text) };
+    let language = frame.language.unwrap_or("und");
+    // Japanese and Korean mix scripts; their tags name the mixture.
+    let found = match (language, found) {
+        ("ja", "Hani" | "Hira" | "Kana") => "Jpan",
+        ("ko", "Hani" | "Hang") => "Kore",
+        (_, found) => found,
+    };
+    Value::Tagged(text, Cow::Owned(format!("{language}-{found}")))
+}

@@ -1,0 +1,152 @@
+//! Where each statement of a record comes from, as one text.
+//!
+//! A line for each rule that fired, ended by a tab; the parts of a line are separated by tabs,
+//! too. The first says field, occurrence and rule; each other names a statement:
+//!
+//! ```text
+//! 245 1 marc21/20x-24x-titles#title
+//!     title-07c1… mainTitle|a           a value on a node of this rule: node, property, subfields
+//!     instance label Walden|a           a value on a thing that rules share: with the value
+//!     title-07c1…                       a node of this rule, for its type and the links to it
+//! ```
+//!
+//! One literal a record costs a tenth of what its statements do; statements about statements
+//! would cost three times as much as those (ARCHITECTURE.md has the numbers). SPARQL finds a
+//! line with `STRBEFORE` and `STRAFTER`: `queries/report/origin.rq`.
+
+use crate::concordance::program::Rule;
+use crate::concordance::run::{Outcome, Touch, View, WHOLE};
+use oxrdf::{NamedOrBlankNode, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::Write;
+
+/// Values longer than this are cut, here and in the query.
+pub const LONGEST_VALUE: usize = 80;
+
+/// Writes the trace of a record.
+pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -> String {
+    let mut out = String::with_capacity(outcome.fires.len() * 120);
+    let occurrences = occurrences(view);
+    let mut named: FxHashSet<u64> = FxHashSet::default();
+    for fire in &outcome.fires {
+        let Some(rule) = rules.get(fire.rule) else { continue };
+        let tag = fire.field.and_then(|index| view.fields.get(index)).map_or("record", |field| field.tag);
+        let occurrence = fire.field.and_then(|index| occurrences.get(index)).copied().unwrap_or(1);
+        // A blank in the name of a column would look like the end of it.
+        out.extend(tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }));
+        out.push(' ');
+        let _ = write!(out, "{occurrence}");
+        out.push(' ');
+        out.push_str(&rule.id);
+        out.push('\t');
+        named.clear();
+        for made in &fire.made {
+            let Some(triple) = outcome.triples.get(made.triple as usize) else { continue };
+            let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
+            let name = local(subject.as_str(), record);
+            let own = is_own(name, rule);
+            let reads = outcome
+                .reads
+                .get(made.reads.0 as usize..(made.reads.0 + made.reads.1) as usize)
+                .unwrap_or_default();
+            let mark = out.len();
+            if own && reads.is_empty() {
+                out.push_str(name);
+            } else {
+                out.push_str(name);
+                out.push(' ');
+                out.push_str(property(triple.predicate.as_str()));
+                if !own {
+                    out.push(' ');
+                    match &triple.object {
+                        // A link to a node of this rule is found by the node.
+                        Term::NamedNode(node) if is_own(local(node.as_str(), record), rule) => {
+                            out.truncate(mark);
+                            out.push_str(local(node.as_str(), record));
+                        }
+                        Term::NamedNode(node) => push_value(node.as_str(), &mut out),
+                        Term::Literal(literal) => push_value(literal.value(), &mut out),
+                        Term::BlankNode(_) => {}
+                    }
+                }
+                let linked = !out.get(mark..).unwrap_or_default().contains(' ');
+                if !linked {
+                    out.push('|');
+                    push_reads(view, reads, &mut out);
+                }
+            }
+            // The same node need not be named twice in one line.
+            let part = out.get(mark..).unwrap_or_default();
+            if !named.insert(xxhash_rust::xxh3::xxh3_64(part.as_bytes())) {
+                out.truncate(mark);
+            } else {
+                out.push('\t');
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Which of its kind each field is, from 1.
+fn occurrences(view: &View<'_>) -> Vec<u32> {
+    let mut counts: FxHashMap<&str, u32> = FxHashMap::default();
+    view.fields
+        .iter()
+        .map(|field| {
+            let count = counts.entry(field.tag).or_default();
+            *count += 1;
+            *count
+        })
+        .collect()
+}
+
+/// The tag of a field and which of its kind it is, from 1.
+pub fn place<'a>(view: &View<'a>, field: Option<usize>) -> (&'a str, usize) {
+    let Some(index) = field else { return ("record", 1) };
+    let tag = view.fields.get(index).map_or("record", |field| field.tag);
+    let before = view.fields.iter().take(index + 1).filter(|other| other.tag == tag).count();
+    (tag, before)
+}
+
+/// The name of a thing in its record.
+fn local<'a>(iri: &'a str, record: &str) -> &'a str {
+    match iri.strip_prefix(record) {
+        Some("") => "record",
+        Some(rest) => rest.trim_start_matches('#'),
+        None => iri,
+    }
+}
+
+/// Whether a node was named after this rule.
+fn is_own(name: &str, rule: &Rule) -> bool {
+    name.strip_prefix(rule.name.as_str()).is_some_and(|rest| rest.len() == 17 && rest.starts_with('-'))
+}
+
+fn property(iri: &str) -> &str {
+    iri.rsplit(['/', '#']).next().unwrap_or(iri)
+}
+
+fn push_value(value: &str, out: &mut String) {
+    out.extend(value.chars().take(LONGEST_VALUE).map(|c| if c.is_control() || c == '|' { ' ' } else { c }));
+}
+
+/// `ab`, `/35-37`, or `245 c` for a value of another field.
+fn push_reads(view: &View<'_>, reads: &[Touch], out: &mut String) {
+    let mut last: Option<u32> = None;
+    for touch in reads {
+        if last == Some(touch.item) {
+            continue;
+        }
+        last = Some(touch.item);
+        match view.subs.get(touch.item as usize) {
+            Some(sub) => out.push_str(sub.code),
+            None if touch.positions != WHOLE && touch.positions != 0 => {
+                let (from, to) = (touch.positions.trailing_zeros(), 63 - touch.positions.leading_zeros());
+                let _ =
+                    if from == to { write!(out, "/{from:02}") } else { write!(out, "/{from:02}-{to:02}") };
+            }
+            None => {}
+        }
+    }
+}
