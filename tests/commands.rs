@@ -603,18 +603,18 @@ fn a_closed_pipe_is_not_an_error() {
 fn one_writes_or_many_read() {
     let desk = desk();
     desk.run("pinakes import --source shop two.mrc").ok();
-    let writer = Lock::write(&desk.path(CATALOGUE)).unwrap();
-    let refused = desk.run("pinakes import --source shop two.mrc").exits(2);
-    let holder = format!("process {};", std::process::id());
+    let writer = Lock::write(&desk.path(CATALOGUE), "test", &mut |_| false).unwrap();
+    let refused = desk.run("pinakes import --wait 0 --source shop two.mrc").exits(2);
+    let holder = format!("`pinakes test`, process {}", std::process::id());
     assert!(refused.complaint().contains(&holder), "{}", refused.complaint());
-    let lines = "pinakes import --source shop two.mrc
-         pinakes rebuild
-         pinakes status
-         pinakes query report/titles";
+    let lines = "pinakes import --wait 0 --source shop two.mrc
+         pinakes rebuild --wait 0
+         pinakes status --wait 0
+         pinakes query --wait 0 report/titles";
     check_commands_at(&desk, "locked-by-a-writer", lines);
     close(writer);
-    let _reader = Lock::read(&desk.path(CATALOGUE)).unwrap();
-    check_commands_at(&desk, "locked-by-a-reader", &format!("{lines}\npinakes verify"));
+    let _reader = Lock::read(&desk.path(CATALOGUE), &mut |_| false).unwrap();
+    check_commands_at(&desk, "locked-by-a-reader", &format!("{lines}\npinakes verify --wait 0"));
 }
 
 /// `NO_COLOR`, a dumb terminal and no terminal at all give the same plain text.

@@ -26,6 +26,8 @@ pub enum Kind {
     Concordance,
     /// One that a person took back.
     ConcordanceUnloaded,
+    /// How far the harvest of a source is; written with the page that got it there.
+    Harvest,
 }
 
 impl Kind {
@@ -187,12 +189,65 @@ impl Entry {
     }
 }
 
-pub(super) fn write_entry(entry: &Entry, block: &mut Vec<u8>) -> io::Result<()> {
-    let mut header = entry.clone_header();
-    header.length = if entry.same.is_some() { 0 } else { entry.payload.len() as u64 };
+/// What is decided about an entry when it is stored.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stored {
+    pub sequence: u64,
+    pub run: u64,
+    /// The entry that holds the same payload.
+    pub same: Option<u64>,
+}
+
+/// The line before the payload: an [`Entry`] with what was decided about it, and nothing copied.
+#[derive(Serialize)]
+struct Header<'a> {
+    sequence: u64,
+    kind: Kind,
+    source: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none", with = "format_name")]
+    format: &'a Option<Format>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    charset: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    time: &'a str,
+    run: u64,
+    #[serde(flatten)]
+    origin: &'a Origin,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diagnostic: Option<&'a Diagnostic>,
+    hash: PayloadHash,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same: Option<u64>,
+    length: u64,
+}
+
+pub(super) fn write_entry(entry: &Entry, stored: Stored, block: &mut Vec<u8>) -> io::Result<()> {
+    let length = if stored.same.is_some() { 0 } else { entry.payload.len() as u64 };
+    let header = Header {
+        sequence: stored.sequence,
+        kind: entry.kind,
+        source: &entry.source,
+        id: &entry.id,
+        format: &entry.format,
+        charset: entry.charset.as_deref(),
+        content_type: entry.content_type.as_deref(),
+        model: entry.model.as_deref(),
+        time: &entry.time,
+        run: stored.run,
+        origin: &entry.origin,
+        diagnostic: entry.diagnostic.as_ref(),
+        hash: entry.hash,
+        same: stored.same,
+        length,
+    };
     serde_json::to_writer(&mut *block, &header)?;
     block.write_all(b"\n")?;
-    if header.length > 0 {
+    if length > 0 {
         block.write_all(&entry.payload)?;
     }
     block.write_all(b"\n")
@@ -212,28 +267,4 @@ pub(super) fn read_entries(mut block: &[u8]) -> Result<Vec<Entry>, String> {
         entries.push(entry);
     }
     Ok(entries)
-}
-
-impl Entry {
-    /// A copy without the payload.
-    fn clone_header(&self) -> Self {
-        Self {
-            sequence: self.sequence,
-            kind: self.kind,
-            source: self.source.clone(),
-            id: self.id.clone(),
-            format: self.format,
-            charset: self.charset.clone(),
-            content_type: self.content_type.clone(),
-            model: self.model.clone(),
-            time: self.time.clone(),
-            run: self.run,
-            origin: self.origin.clone(),
-            diagnostic: self.diagnostic.clone(),
-            hash: self.hash,
-            same: self.same,
-            length: 0,
-            payload: Vec::new(),
-        }
-    }
 }

@@ -10,6 +10,7 @@ use redb::{
     Database, Durability, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The first entry's number of each block, and where the block lies.
@@ -28,6 +29,8 @@ pub(super) const RUNS: TableDefinition<u64, &[u8]> = TableDefinition::new("runs"
 pub(super) const SOURCES: TableDefinition<&str, &[u8]> = TableDefinition::new("sources");
 /// Loaded rule files by path, with their versions.
 pub(super) const CONCORDANCES: TableDefinition<&str, &[u8]> = TableDefinition::new("concordances");
+/// The last word on the harvest of a source.
+pub(super) const HARVESTS: TableDefinition<&str, &[u8]> = TableDefinition::new("harvests");
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Pages of the index held in memory.
@@ -178,6 +181,23 @@ pub struct Run {
     /// Rejects of earlier runs that did not occur again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made_good: Vec<u64>,
+    /// What it amounted to, once it is finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<RunReport>,
+}
+
+/// What a run amounted to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunReport {
+    pub records: u64,
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    pub withdrawn: u64,
+    pub rejected: u64,
+    /// How often each diagnostic was given.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub problems: BTreeMap<String, u64>,
 }
 
 pub(super) enum Index {
@@ -317,6 +337,17 @@ impl Index {
             found.push((path.value().to_owned(), from_json(versions.value())?));
         }
         Ok(found)
+    }
+
+    /// How far the harvest of a source is, as whoever harvested it noted.
+    pub fn harvest(&self, source: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
+        let table = match self.read()?.open_table(HARVESTS) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let note = table.get(source).map_err(failed)?;
+        Ok(note.map(|note| note.value().to_vec()))
     }
 
     pub fn rejects(&self) -> Result<Vec<u64>, ArchiveError> {

@@ -16,7 +16,7 @@ mod segment;
 mod writing;
 
 pub use entry::{Entry, Kind, Origin, PayloadHash};
-pub use index::{ConcordanceVersion, RecordState, Run, SourceCounts, Version};
+pub use index::{ConcordanceVersion, RecordState, Run, RunReport, SourceCounts, Version};
 
 use entry::write_entry;
 use index::{Index, Place};
@@ -173,7 +173,7 @@ impl Archive {
                 let (outcome, stored) = tables.take(entry, force)?;
                 outcomes.push(outcome);
                 if let Some(stored) = stored {
-                    write_entry(&stored, &mut block)?;
+                    write_entry(entry, stored, &mut block)?;
                 }
                 if block.len() >= BLOCK {
                     tables.note_block(first, segments.append(&block)?)?;
@@ -234,6 +234,11 @@ impl Archive {
         self.appends = DURABLE_EVERY - 1;
         let outcomes = self.append(std::slice::from_ref(entry))?;
         Ok(outcomes.first().copied().unwrap_or(Outcome::Unchanged))
+    }
+
+    /// How far the harvest of a source is: the payload of its last [`Kind::Harvest`] entry.
+    pub fn harvest(&self, source: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
+        self.index.harvest(source)
     }
 
     /// The numbers of rejects not yet made good, oldest first.

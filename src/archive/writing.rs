@@ -1,8 +1,8 @@
 //! The index while one transaction writes it: what is new, and what becomes of it.
 
-use super::entry::{Entry, Kind, PayloadHash};
+use super::entry::{Entry, Kind, PayloadHash, Stored};
 use super::index::{
-    BLOCKS, CONCORDANCES, ConcordanceVersion, End, META, OLDER, PAYLOADS, Place, RECORDS, REJECT_KEYS,
+    BLOCKS, CONCORDANCES, ConcordanceVersion, End, HARVESTS, META, OLDER, PAYLOADS, Place, RECORDS, REJECT_KEYS,
     REJECTS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version, failed, from_json, key, older_key,
 };
 use super::{ArchiveError, Outcome};
@@ -20,6 +20,7 @@ pub(super) struct Tables<'t> {
     runs: Table<'t, u64, &'static [u8]>,
     sources: Table<'t, &'static str, &'static [u8]>,
     concordances: Table<'t, &'static str, &'static [u8]>,
+    harvests: Table<'t, &'static str, &'static [u8]>,
     meta: Table<'t, &'static str, u64>,
     next: u64,
     counts: FxHashMap<String, SourceCounts>,
@@ -41,6 +42,7 @@ impl<'t> Tables<'t> {
             runs: transaction.open_table(RUNS).map_err(failed)?,
             sources: transaction.open_table(SOURCES).map_err(failed)?,
             concordances: transaction.open_table(CONCORDANCES).map_err(failed)?,
+            harvests: transaction.open_table(HARVESTS).map_err(failed)?,
             meta,
             next: last + 1,
             counts: FxHashMap::default(),
@@ -71,8 +73,8 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
-    /// What a new entry amounts to, and the entry as it is to be stored, if it is.
-    pub fn take(&mut self, entry: &Entry, force: bool) -> Result<(Outcome, Option<Entry>), ArchiveError> {
+    /// What a new entry amounts to, and how it is to be stored, if it is.
+    pub fn take(&mut self, entry: &Entry, force: bool) -> Result<(Outcome, Option<Stored>), ArchiveError> {
         let outcome = match entry.kind {
             Kind::Record | Kind::Withdrawal => {
                 let outcome = judge(&self.state(entry)?, entry);
@@ -86,7 +88,7 @@ impl<'t> Tables<'t> {
                 }
                 None => Outcome::New,
             },
-            Kind::RunStarted | Kind::RunFinished => Outcome::New,
+            Kind::RunStarted | Kind::RunFinished | Kind::Harvest => Outcome::New,
             Kind::Concordance => match self.loaded(&entry.id)?.last() {
                 Some(last) if !last.unloaded && last.hash == entry.hash => Outcome::Unchanged,
                 Some(_) => Outcome::Changed,
@@ -100,32 +102,41 @@ impl<'t> Tables<'t> {
         if matches!(outcome, Outcome::Unchanged | Outcome::Known) {
             return Ok((outcome, None));
         }
-        let mut stored = entry.clone();
-        stored.sequence = self.next;
-        if stored.kind == Kind::RunStarted {
+        let mut stored = Stored { sequence: self.next, run: entry.run, same: None };
+        if entry.kind == Kind::RunStarted {
             stored.run = self.next;
         }
-        if stored.kind.is_received() && !stored.payload.is_empty() {
-            let holder = self.payloads.get(&stored.hash.0).map_err(failed)?;
+        if entry.kind.is_received() && !entry.payload.is_empty() {
+            let holder = self.payloads.get(&entry.hash.0).map_err(failed)?;
             stored.same = holder.map(|holder| holder.value());
         }
-        self.replay(&stored)?;
+        self.note(entry, stored)?;
         Ok((outcome, Some(stored)))
     }
 
-    /// Notes an entry that is in the segments, or is about to be.
+    /// Notes an entry that is in the segments.
     pub fn replay(&mut self, entry: &Entry) -> Result<(), ArchiveError> {
-        let sequence = entry.sequence;
+        self.note(entry, Stored { sequence: entry.sequence, run: entry.run, same: entry.same })
+    }
+
+    /// Notes an entry that is in the segments, or is about to be.
+    fn note(&mut self, entry: &Entry, stored: Stored) -> Result<(), ArchiveError> {
+        let Stored { sequence, run, same } = stored;
         self.next = sequence + 1;
-        if entry.kind.is_received() && entry.same.is_none() && !entry.payload.is_empty() {
+        if entry.kind.is_received() && same.is_none() && !entry.payload.is_empty() {
             self.payloads.insert(&entry.hash.0, sequence).map_err(failed)?;
         }
-        if matches!(entry.kind, Kind::Concordance | Kind::ConcordanceUnloaded) {
-            return self.note_concordance(entry);
+        match entry.kind {
+            Kind::Concordance | Kind::ConcordanceUnloaded => return self.note_concordance(entry, sequence),
+            Kind::Harvest => {
+                self.harvests.insert(entry.source.as_str(), entry.payload.as_slice()).map_err(failed)?;
+                return Ok(());
+            }
+            _ => {}
         }
         let mut counts = self.counts(&entry.source)?;
         match entry.kind {
-            Kind::Concordance | Kind::ConcordanceUnloaded => {}
+            Kind::Concordance | Kind::ConcordanceUnloaded | Kind::Harvest => {}
             Kind::Record | Kind::Withdrawal => {
                 let mut state = self.state(entry)?;
                 let was = state.current().map(|version| version.withdrawn);
@@ -146,14 +157,14 @@ impl<'t> Tables<'t> {
                 if !withdrawn {
                     counts.versions += 1;
                 }
-                if entry.same.is_none() {
+                if same.is_none() {
                     counts.bytes += entry.payload.len() as u64;
                 }
                 if let Some(old) = state.make_room() {
                     let key = older_key(&entry.source, &entry.id, old.sequence);
                     self.older.insert(key.as_slice(), old.encode().as_slice()).map_err(failed)?;
                 }
-                state.push(Version { sequence, hash: entry.identity(), run: entry.run, withdrawn });
+                state.push(Version { sequence, hash: entry.identity(), run, withdrawn });
                 let key = key(&entry.source, &entry.id);
                 self.records.insert(key.as_slice(), state.encode().as_slice()).map_err(failed)?;
             }
@@ -167,9 +178,9 @@ impl<'t> Tables<'t> {
                 self.runs.insert(sequence, entry.payload.as_slice()).map_err(failed)?;
             }
             Kind::RunFinished => {
-                self.runs.insert(entry.run, entry.payload.as_slice()).map_err(failed)?;
-                let run: Run = from_json(&entry.payload)?;
-                let made_good: FxHashSet<u64> = run.made_good.into_iter().collect();
+                self.runs.insert(run, entry.payload.as_slice()).map_err(failed)?;
+                let finished: Run = from_json(&entry.payload)?;
+                let made_good: FxHashSet<u64> = finished.made_good.into_iter().collect();
                 for sequence in &made_good {
                     if self.rejects.remove(*sequence).map_err(failed)?.is_some() {
                         counts.rejects = counts.rejects.saturating_sub(1);
@@ -180,14 +191,19 @@ impl<'t> Tables<'t> {
                 }
             }
         }
-        self.counts.insert(entry.source.clone(), counts);
+        match self.counts.get_mut(&entry.source) {
+            Some(known) => *known = counts,
+            None => {
+                self.counts.insert(entry.source.clone(), counts);
+            }
+        }
         Ok(())
     }
 
-    fn note_concordance(&mut self, entry: &Entry) -> Result<(), ArchiveError> {
+    fn note_concordance(&mut self, entry: &Entry, sequence: u64) -> Result<(), ArchiveError> {
         let mut versions = self.loaded(&entry.id)?;
         versions.push(ConcordanceVersion {
-            sequence: entry.sequence,
+            sequence,
             hash: entry.hash,
             unloaded: entry.kind == Kind::ConcordanceUnloaded,
             time: entry.time.clone(),

@@ -17,7 +17,7 @@ mod rejects;
 mod shell;
 mod status;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use pinakes::catalogue::CatalogueError;
 use pinakes::config::Home;
 use std::path::PathBuf;
@@ -69,9 +69,15 @@ pub(crate) struct General {
     /// Say more; twice for still more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
+    /// How long to wait for another command that has the catalogue
+    #[arg(long, global = true, default_value_t = 600, value_name = "SECONDS")]
+    wait: u64,
     /// How to print problems with the data
     #[arg(long, global = true, value_enum, default_value_t = output::Messages::Human, value_name = "STYLE")]
     messages: output::Messages,
+    /// What others are told when they have to wait for this one.
+    #[arg(skip)]
+    command: String,
 }
 
 #[derive(Subcommand)]
@@ -106,13 +112,16 @@ impl General {
     fn home(&self) -> anyhow::Result<Home> {
         let mut home = Home::open(&self.catalogue)?;
         home.mappings.clone_from(&self.mappings);
+        home.command.clone_from(&self.command);
         Ok(home)
     }
 }
 
 pub(crate) fn run() -> ExitCode {
-    let arguments = Arguments::parse();
-    let general = arguments.general;
+    let matches = Arguments::command().get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut general = arguments.general;
+    general.command = matches.subcommand_name().unwrap_or_default().to_owned();
     output::start_log(&general);
     let done = match arguments.command {
         Command::Init(command) => command.run(&general),

@@ -3,6 +3,7 @@
 use super::General;
 use super::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pinakes::config::LockError;
 use pinakes::diagnostic::Diagnostic;
 use pinakes::pipeline::Watch;
 use rustc_hash::FxHashMap;
@@ -14,6 +15,9 @@ const SHOWN: u64 = 5;
 /// How often a line is printed where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
+/// How often a lock is tried while another command has it.
+const WAIT_STEP: Duration = Duration::from_millis(50);
+
 /// Shows the work of one command.
 pub(super) struct Progress<'a> {
     general: &'a General,
@@ -23,6 +27,8 @@ pub(super) struct Progress<'a> {
     started: Instant,
     printed: Instant,
     given: FxHashMap<&'static str, u64>,
+    /// Since when another command is waited for.
+    waiting: Option<Instant>,
 }
 
 impl<'a> Progress<'a> {
@@ -36,6 +42,7 @@ impl<'a> Progress<'a> {
             started: now,
             printed: now,
             given: FxHashMap::default(),
+            waiting: None,
         }
     }
 
@@ -102,6 +109,20 @@ impl Watch for Progress<'_> {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+
+    fn busy(&mut self, busy: &LockError) -> bool {
+        let since = *self.waiting.get_or_insert_with(|| {
+            if self.general.wait > 0 {
+                output::say(self.general, &format!("waiting: {busy}"));
+            }
+            Instant::now()
+        });
+        if since.elapsed() >= Duration::from_secs(self.general.wait) {
+            return false;
+        }
+        std::thread::sleep(WAIT_STEP);
+        true
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

@@ -3,7 +3,7 @@
 mod lock;
 mod settings;
 
-pub use lock::{Lock, LockError};
+pub use lock::{Lock, LockError, Patience};
 pub use settings::{Limits, Settings};
 
 use crate::catalogue::Graphs;
@@ -33,6 +33,8 @@ pub struct Home {
     pub graphs: Graphs,
     /// A folder of rules to use in place of those in the binary.
     pub mappings: Option<PathBuf>,
+    /// The command at work, for whoever has to wait for it.
+    pub command: String,
 }
 
 impl Home {
@@ -68,6 +70,7 @@ impl Home {
             graphs: graphs(&settings.base)?,
             settings,
             mappings: None,
+            command: String::new(),
         })
     }
 

@@ -8,6 +8,7 @@ mod compare;
 mod coverage;
 mod explain;
 mod import;
+mod intake;
 mod mapping;
 mod present;
 mod publish;
@@ -19,7 +20,8 @@ mod taking;
 pub use compare::{Comparison, compare};
 pub use coverage::{coverage_of_files, coverage_of_source};
 pub use explain::{Origin, explain};
-pub use import::{Request, Summary, import};
+pub use import::{Request, import};
+pub use intake::Summary;
 pub use mapping::{Change, Followed, follow_rules, load, unload};
 pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
@@ -67,6 +69,10 @@ pub trait Watch: Send {
     fn end(&mut self);
     /// Something is wrong with the data.
     fn diagnostic(&mut self, diagnostic: &Diagnostic);
+    /// Another process has the catalogue. Takes some time, and says whether to go on waiting.
+    fn busy(&mut self, _: &LockError) -> bool {
+        false
+    }
 }
 
 /// Nobody looks on.

@@ -26,7 +26,7 @@ pub struct Session {
     /// The rules records are mapped with, read when they are first needed.
     concordances: OnceLock<Arc<Concordances>>,
     sources: Option<Vec<Source>>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Session {
@@ -37,19 +37,20 @@ impl Session {
             return Self::write(home, watch);
         }
         must_have_archive(&home)?;
-        let lock = Lock::read(&home.directory)?;
+        let lock = Lock::read(&home.directory, &mut |busy| watch.busy(busy))?;
         let opened = Self::open_for_reading(&home)?;
         if let Some((archive, catalogue)) = opened {
             return Self::assemble(home, archive, catalogue, lock);
         }
         drop(lock);
-        match Self::write(home.clone(), watch) {
-            Ok(session) => drop(session),
-            // Another reader keeps us from repairing; it reads the same state as we would.
-            Err(PipelineError::Lock(LockError::Reading)) => {}
-            Err(error) => return Err(error),
+        // Others may be at work by now. A reader reads the same state as we would, and a writer
+        // repairs first.
+        match Lock::write(&home.directory, &home.command, &mut |_| false) {
+            Ok(lock) => drop(Self::with_lock(home.clone(), lock, watch)?),
+            Err(LockError::Reading | LockError::Writing(_)) => {}
+            Err(error) => return Err(error.into()),
         }
-        let lock = Lock::read(&home.directory)?;
+        let lock = Lock::read(&home.directory, &mut |busy| watch.busy(busy))?;
         let archive = Archive::open_read_only(&home.archive())?;
         let catalogue = Catalogue::open_read_only(&home.directory, home.graphs.clone())?;
         Self::assemble(home, archive, catalogue, lock)
@@ -69,7 +70,7 @@ impl Session {
             content_types: ContentTypes::shipped(),
             concordances: OnceLock::new(),
             sources,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -106,7 +107,7 @@ impl Session {
 
     /// For writing, alone. What a killed process left undone is done first.
     pub fn write(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
-        let lock = Lock::write(&home.directory)?;
+        let lock = Lock::write(&home.directory, &home.command, &mut |busy| watch.busy(busy))?;
         Self::with_lock(home, lock, watch)
     }
 
@@ -118,6 +119,19 @@ impl Session {
         catch_up(&session, watch)?;
         super::mapping::follow_rules(&session, watch)?;
         Ok(session)
+    }
+
+    /// Whether another process waits for this one.
+    pub fn is_wanted(&self) -> bool {
+        self.lock.is_wanted()
+    }
+
+    /// Closes the catalogue and lets those who wait have their turn.
+    pub fn give_way(self) -> Home {
+        let Self { home, archive, catalogue, lock, .. } = self;
+        drop((archive, catalogue));
+        lock.give_way();
+        home
     }
 
     /// The statements of an archived record, or `None` when it cannot be decoded.
@@ -195,7 +209,8 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                     | Kind::RunFinished
                     | Kind::Reject
                     | Kind::Concordance
-                    | Kind::ConcordanceUnloaded => {}
+                    | Kind::ConcordanceUnloaded
+                    | Kind::Harvest => {}
                 }
             }
             let mapped: Vec<_> = current
@@ -233,7 +248,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
 /// its end.
 pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> {
     must_have_archive(&home)?;
-    let lock = Lock::write(&home.directory)?;
+    let lock = Lock::write(&home.directory, &home.command, &mut |busy| watch.busy(busy))?;
     let archive = Archive::open(&home.archive())?;
     watch.begin("reading the archive", Some(archive.last_sequence()?));
     archive.verify(|done| watch.advance(done, done))?;

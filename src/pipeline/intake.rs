@@ -1,0 +1,290 @@
+//! Where records come in, whoever brings them: archive, map, store.
+//!
+//! A record counts when the archive has synced it; the store follows on its own thread. What is
+//! counted and remembered about one source is its [`Account`].
+
+use super::PipelineError;
+use super::store_writer::{Pending, Store};
+use super::taking::{Decoded, Taking, placed};
+use super::Watch;
+use crate::archive::{Archive, Entry, Kind, Outcome, Run, RunReport};
+use crate::catalogue::Graphs;
+use crate::concordance::Concordances;
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::map::{self, ContentTypes};
+use crate::record::Record;
+use crate::sort::Sorter;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Records withdrawn together.
+const BATCH: usize = 2048;
+/// What the ids of a full list may take in memory before they are sorted on disk.
+const IDS_BUDGET: usize = 64 * 1024 * 1024;
+
+/// What became of the records of one source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Summary {
+    pub files: u64,
+    /// Records read, rejects not counted.
+    pub records: u64,
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    pub withdrawn: u64,
+    /// Records that a full dump no longer holds, as far as it could be read. They are not
+    /// withdrawn: they may be in what was refused.
+    pub held_back: u64,
+    pub duplicates: u64,
+    pub rejected: u64,
+    /// How often each diagnostic was given.
+    pub diagnostics: BTreeMap<String, u64>,
+}
+
+/// What is counted and remembered about one source while its records come in.
+pub(super) struct Account<'r> {
+    pub taking: Taking<'r>,
+    pub summary: Summary,
+    /// Duplicates of earlier runs whose other half has not been met yet.
+    known: FxHashMap<String, Entry>,
+    /// The ids of a full list.
+    seen: Option<Sorter>,
+    /// Files that were refused whole.
+    pub unread: Vec<String>,
+}
+
+impl<'r> Account<'r> {
+    pub fn new(taking: Taking<'r>) -> Self {
+        Self {
+            taking,
+            summary: Summary::default(),
+            known: FxHashMap::default(),
+            seen: taking.request.replace.then(|| Sorter::new(IDS_BUDGET)),
+            unread: Vec::new(),
+        }
+    }
+}
+
+/// The way from decoded records into the catalogue.
+pub(super) struct Intake<'a> {
+    pub archive: &'a mut Archive,
+    pub graphs: &'a Graphs,
+    pub content_types: &'a ContentTypes,
+    pub concordances: &'a Concordances,
+    pub pending: Pending,
+    pub store: &'a Store,
+    pub watch: &'a mut dyn Watch,
+}
+
+impl Intake<'_> {
+    /// Archives a batch, and a note that counts only together with it; then hands what is new
+    /// to the store.
+    pub fn batch(
+        &mut self,
+        account: &mut Account<'_>,
+        decoded: Vec<Decoded>,
+        note: Option<Entry>,
+    ) -> Result<(), PipelineError> {
+        let (mut entries, rest): (Vec<Entry>, Vec<_>) =
+            decoded.into_iter().map(|d| (d.entry, (d.record, d.diagnostics))).unzip();
+        entries.extend(note);
+        let outcomes = self.archive.append(&entries)?;
+        let mut fresh = Vec::with_capacity(entries.len());
+        for ((entry, (record, diagnostics)), outcome) in entries.into_iter().zip(rest).zip(outcomes) {
+            for diagnostic in diagnostics {
+                self.say(account, diagnostic);
+            }
+            let summary = &mut account.summary;
+            if entry.kind == Kind::Reject {
+                summary.rejected += 1;
+                continue;
+            }
+            summary.records += 1;
+            if let (Some(seen), Kind::Record) = (&mut account.seen, entry.kind) {
+                seen.push(entry.id.as_bytes()).map_err(crate::archive::ArchiveError::from)?;
+            }
+            if outcome != Outcome::Known {
+                account.known.remove(&entry.id);
+            }
+            match outcome {
+                Outcome::New => summary.new += 1,
+                Outcome::Changed => summary.changed += 1,
+                Outcome::Unchanged => summary.unchanged += 1,
+                Outcome::Withdrawn => summary.withdrawn += 1,
+                Outcome::Duplicate => {
+                    summary.duplicates += 1;
+                    self.say_duplicate(account, &entry);
+                }
+                Outcome::Known => {
+                    summary.duplicates += 1;
+                    self.say_duplicate(account, &entry);
+                    account.known.insert(entry.id.clone(), entry);
+                    continue;
+                }
+            }
+            if outcome != Outcome::Unchanged {
+                fresh.push((entry, record, outcome));
+            }
+        }
+        self.store(account, fresh)
+    }
+
+    fn store(
+        &mut self,
+        account: &mut Account<'_>,
+        fresh: Vec<(Entry, Option<Record>, Outcome)>,
+    ) -> Result<(), PipelineError> {
+        let (graphs, content_types, concordances) = (self.graphs, self.content_types, self.concordances);
+        let mapped: Vec<_> = fresh
+            .into_par_iter()
+            .map(|(entry, record, outcome)| {
+                let triples = record.filter(|_| entry.kind == Kind::Record).map(|record| {
+                    let context = map::Context {
+                        graphs,
+                        concordances,
+                        content_types,
+                        source: &entry.source,
+                        id: &entry.id,
+                        default_type: entry.content_type.as_deref(),
+                    };
+                    map::map(&record, &context)
+                });
+                (entry, triples, outcome)
+            })
+            .collect();
+        for (entry, mapped, outcome) in mapped {
+            let triples = mapped.map(|mapped| {
+                for diagnostic in mapped.diagnostics {
+                    let request = account.taking.request;
+                    self.say(account, placed(diagnostic, request, &entry.origin.name, Some(&entry)));
+                }
+                mapped.triples
+            });
+            self.pending.record(graphs, &entry, triples, outcome != Outcome::New);
+        }
+        self.pending.position = self.archive.last_sequence()?;
+        if self.pending.is_full() {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Hands what is waiting to the store.
+    pub fn flush(&mut self) -> Result<(), PipelineError> {
+        self.store.send(std::mem::take(&mut self.pending))
+    }
+
+    /// Ends a run: what can only be known now is done, and the run says what it amounted to.
+    pub fn finish(
+        &mut self,
+        account: &mut Account<'_>,
+        number: u64,
+        run: Run,
+        time: &str,
+    ) -> Result<(), PipelineError> {
+        self.settle_duplicates(account)?;
+        self.withdraw_missing(account)?;
+        let run = Run { report: Some(account.summary.report()), ..run };
+        self.archive.finish_run(number, run.clone(), &account.unread, time)?;
+        self.pending.run(self.graphs, number, &Run { finished: Some(time.to_owned()), ..run });
+        self.pending.position = self.archive.last_sequence()?;
+        Ok(())
+    }
+
+    /// A list that once held an id twice and now holds only the older of the two payloads.
+    fn settle_duplicates(&mut self, account: &mut Account<'_>) -> Result<(), PipelineError> {
+        let mut entries: Vec<Entry> = std::mem::take(&mut account.known).into_values().collect();
+        entries.sort_by(|left, right| left.id.cmp(&right.id));
+        self.archive.append_known(&entries)?;
+        let fresh = entries
+            .into_iter()
+            .map(|entry| {
+                let record = super::session::decode_entry(&entry);
+                (entry, record, Outcome::Changed)
+            })
+            .collect();
+        self.store(account, fresh)
+    }
+
+    /// Withdraws what a full list no longer holds, if all of it could be read: both lists are
+    /// in order, so one pass does.
+    fn withdraw_missing(&mut self, account: &mut Account<'_>) -> Result<(), PipelineError> {
+        let Some(seen) = account.seen.take() else { return Ok(()) };
+        let mut seen = seen.sorted().map_err(crate::archive::ArchiveError::from)?.peekable();
+        // A list that was read in part, or in the wrong format, says nothing about the rest.
+        let partly = account.summary.diagnostics.contains_key(Code::TrailingBytes.slug());
+        let hold_back = account.summary.rejected > 0 || account.summary.records == 0 || partly;
+        let mut missing = Vec::new();
+        for record in self.archive.records(Some(&account.taking.request.source))? {
+            let (_, id, state) = record?;
+            // An error of the disk must not pass for a record that is gone.
+            while let Some(next) = seen.next_if(|next| match next {
+                Ok(next) => &**next < id.as_bytes(),
+                Err(_) => true,
+            }) {
+                next.map_err(crate::archive::ArchiveError::from)?;
+            }
+            let there = matches!(seen.peek(), Some(Ok(next)) if &**next == id.as_bytes());
+            if there || state.current().is_none_or(|version| version.withdrawn) {
+                continue;
+            }
+            if hold_back {
+                account.summary.held_back += 1;
+                continue;
+            }
+            missing.push(id);
+            if missing.len() >= BATCH {
+                self.withdraw(account, std::mem::take(&mut missing))?;
+            }
+        }
+        self.withdraw(account, missing)
+    }
+
+    fn withdraw(&mut self, account: &mut Account<'_>, ids: Vec<String>) -> Result<(), PipelineError> {
+        let Taking { request, run } = account.taking;
+        let withdrawals: Vec<Entry> = ids
+            .iter()
+            .map(|id| Entry::new(Kind::Withdrawal, &request.source, id, run, &request.time))
+            .collect();
+        self.archive.append(&withdrawals)?;
+        account.summary.withdrawn += withdrawals.len() as u64;
+        let gone = withdrawals.into_iter().map(|entry| (entry, None, Outcome::Withdrawn)).collect();
+        self.store(account, gone)
+    }
+
+    fn say_duplicate(&mut self, account: &mut Account<'_>, entry: &Entry) {
+        let diagnostic = Diagnostic::new(
+            Code::DuplicateIdentifier,
+            format!("`{}` stands for another payload too; the last one that differs counts", entry.id),
+        );
+        let request = account.taking.request;
+        self.say(account, placed(diagnostic, request, &entry.origin.name, Some(entry)));
+    }
+
+    pub fn say(&mut self, account: &mut Account<'_>, diagnostic: Diagnostic) {
+        *account.summary.diagnostics.entry(diagnostic.code.slug().to_owned()).or_default() += 1;
+        self.watch.diagnostic(&diagnostic);
+    }
+}
+
+impl Summary {
+    fn report(&self) -> RunReport {
+        RunReport {
+            records: self.records,
+            new: self.new,
+            changed: self.changed,
+            unchanged: self.unchanged,
+            withdrawn: self.withdrawn,
+            rejected: self.rejected,
+            problems: self.diagnostics.clone(),
+        }
+    }
+
+    /// Whether some data was refused.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.keys().any(|slug| {
+            Code::ALL.iter().any(|code| code.slug() == slug && code.severity() == Severity::Error)
+        })
+    }
+}
