@@ -65,31 +65,33 @@ pub fn import(
             concordances: &concordances,
             pending: Pending::default(),
             store,
+            map: true,
             watch,
         };
-        let account = Account::new(Taking { request, run: number });
-        let mut importing = Importing { intake, account };
+        let taking = Taking { request, run: number };
+        let mut importing = Importing { intake, account: Account::new(request.replace), taking };
         importing.intake.pending.vocabulary(&home.graphs, content_types);
         // Before the first record names it.
         importing.intake.pending.run(&home.graphs, number, &run);
         for file in &request.files {
             importing.file(file)?;
         }
-        let Importing { mut intake, mut account } = importing;
-        intake.finish(&mut account, number, run, &request.time)?;
+        let Importing { mut intake, mut account, .. } = importing;
+        intake.finish(taking, &mut account, run)?;
         intake.flush()?;
         Ok(account.summary)
     })
 }
 
-struct Importing<'a, 'r> {
+struct Importing<'a> {
+    taking: Taking<'a>,
     intake: Intake<'a>,
-    account: Account<'r>,
+    account: Account,
 }
 
-impl Importing<'_, '_> {
+impl Importing<'_> {
     fn file(&mut self, file: &std::path::Path) -> Result<(), PipelineError> {
-        let taking = self.account.taking;
+        let taking = self.taking;
         self.account.summary.files += 1;
         let input = match Input::open(file, taking.request.format) {
             Ok(input) => input,
@@ -103,7 +105,7 @@ impl Importing<'_, '_> {
                 let payload = Payload { bytes: head.unwrap_or_default(), number: 0, offset: 0 };
                 let rejected = taking.rejected(&origin_name(file), None, payload, *diagnostic);
                 self.account.unread.push(origin_name(file));
-                return self.intake.batch(&mut self.account, vec![rejected], None);
+                return self.intake.batch(taking, &mut self.account, vec![rejected], None);
             }
             Err(error) => return Err(error.into()),
         };
@@ -138,7 +140,7 @@ impl Importing<'_, '_> {
             }
             let decoded: Vec<Decoded> =
                 batch.into_par_iter().map(|piece| taking.decode(piece, &origin, input.format)).collect();
-            self.intake.batch(&mut self.account, decoded, None)?;
+            self.intake.batch(taking, &mut self.account, decoded, None)?;
             let done = position.load(std::sync::atomic::Ordering::Relaxed);
             self.intake.watch.advance(done, self.account.summary.records);
             if failure.is_some() {

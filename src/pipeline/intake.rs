@@ -10,6 +10,7 @@ use super::Watch;
 use crate::archive::{Archive, Entry, Kind, Outcome, Run, RunReport};
 use crate::catalogue::Graphs;
 use crate::concordance::Concordances;
+use crate::decode;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::map::{self, ContentTypes};
 use crate::record::Record;
@@ -24,7 +25,8 @@ const BATCH: usize = 2048;
 const IDS_BUDGET: usize = 64 * 1024 * 1024;
 
 /// What became of the records of one source.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Summary {
     pub files: u64,
     /// Records read, rejects not counted.
@@ -43,8 +45,8 @@ pub struct Summary {
 }
 
 /// What is counted and remembered about one source while its records come in.
-pub(super) struct Account<'r> {
-    pub taking: Taking<'r>,
+#[derive(Default)]
+pub(super) struct Account {
     pub summary: Summary,
     /// Duplicates of earlier runs whose other half has not been met yet.
     known: FxHashMap<String, Entry>,
@@ -54,15 +56,15 @@ pub(super) struct Account<'r> {
     pub unread: Vec<String>,
 }
 
-impl<'r> Account<'r> {
-    pub fn new(taking: Taking<'r>) -> Self {
-        Self {
-            taking,
-            summary: Summary::default(),
-            known: FxHashMap::default(),
-            seen: taking.request.replace.then(|| Sorter::new(IDS_BUDGET)),
-            unread: Vec::new(),
-        }
+impl Account {
+    /// With `full`, what comes in is all there is: what is not among it is withdrawn in the end.
+    pub fn new(full: bool) -> Self {
+        Self { seen: full.then(|| Sorter::new(IDS_BUDGET)), ..Self::default() }
+    }
+
+    /// What comes in is not all there is after all.
+    pub fn forget_missing(&mut self) {
+        self.seen = None;
     }
 }
 
@@ -74,6 +76,8 @@ pub(super) struct Intake<'a> {
     pub concordances: &'a Concordances,
     pub pending: Pending,
     pub store: &'a Store,
+    /// Whether the store follows at once.
+    pub map: bool,
     pub watch: &'a mut dyn Watch,
 }
 
@@ -82,7 +86,8 @@ impl Intake<'_> {
     /// to the store.
     pub fn batch(
         &mut self,
-        account: &mut Account<'_>,
+        taking: Taking<'_>,
+        account: &mut Account,
         decoded: Vec<Decoded>,
         note: Option<Entry>,
     ) -> Result<(), PipelineError> {
@@ -114,11 +119,11 @@ impl Intake<'_> {
                 Outcome::Withdrawn => summary.withdrawn += 1,
                 Outcome::Duplicate => {
                     summary.duplicates += 1;
-                    self.say_duplicate(account, &entry);
+                    self.say_duplicate(taking, account, &entry);
                 }
                 Outcome::Known => {
                     summary.duplicates += 1;
-                    self.say_duplicate(account, &entry);
+                    self.say_duplicate(taking, account, &entry);
                     account.known.insert(entry.id.clone(), entry);
                     continue;
                 }
@@ -127,18 +132,24 @@ impl Intake<'_> {
                 fresh.push((entry, record, outcome));
             }
         }
-        self.store(account, fresh)
+        self.store(taking, account, fresh)
     }
 
     fn store(
         &mut self,
-        account: &mut Account<'_>,
+        taking: Taking<'_>,
+        account: &mut Account,
         fresh: Vec<(Entry, Option<Record>, Outcome)>,
     ) -> Result<(), PipelineError> {
+        if !self.map {
+            return Ok(());
+        }
         let (graphs, content_types, concordances) = (self.graphs, self.content_types, self.concordances);
         let mapped: Vec<_> = fresh
             .into_par_iter()
             .map(|(entry, record, outcome)| {
+                let mut diagnostics = Vec::new();
+                let record = record.or_else(|| decode_late(&entry, &mut diagnostics));
                 let triples = record.filter(|_| entry.kind == Kind::Record).map(|record| {
                     let context = map::Context {
                         graphs,
@@ -148,19 +159,17 @@ impl Intake<'_> {
                         id: &entry.id,
                         default_type: entry.content_type.as_deref(),
                     };
-                    map::map(&record, &context)
+                    let mut mapped = map::map(&record, &context);
+                    diagnostics.append(&mut mapped.diagnostics);
+                    mapped.triples
                 });
-                (entry, triples, outcome)
+                (entry, triples, diagnostics, outcome)
             })
             .collect();
-        for (entry, mapped, outcome) in mapped {
-            let triples = mapped.map(|mapped| {
-                for diagnostic in mapped.diagnostics {
-                    let request = account.taking.request;
-                    self.say(account, placed(diagnostic, request, &entry.origin.name, Some(&entry)));
-                }
-                mapped.triples
-            });
+        for (entry, triples, diagnostics, outcome) in mapped {
+            for diagnostic in diagnostics {
+                self.say(account, placed(diagnostic, taking.request, &entry.origin.name, Some(&entry)));
+            }
             self.pending.record(graphs, &entry, triples, outcome != Outcome::New);
         }
         self.pending.position = self.archive.last_sequence()?;
@@ -172,28 +181,26 @@ impl Intake<'_> {
 
     /// Hands what is waiting to the store.
     pub fn flush(&mut self) -> Result<(), PipelineError> {
+        if !self.map {
+            return Ok(());
+        }
         self.store.send(std::mem::take(&mut self.pending))
     }
 
     /// Ends a run: what can only be known now is done, and the run says what it amounted to.
-    pub fn finish(
-        &mut self,
-        account: &mut Account<'_>,
-        number: u64,
-        run: Run,
-        time: &str,
-    ) -> Result<(), PipelineError> {
-        self.settle_duplicates(account)?;
-        self.withdraw_missing(account)?;
+    pub fn finish(&mut self, taking: Taking<'_>, account: &mut Account, run: Run) -> Result<(), PipelineError> {
+        self.settle_duplicates(taking, account)?;
+        self.withdraw_missing(taking, account)?;
         let run = Run { report: Some(account.summary.report()), ..run };
-        self.archive.finish_run(number, run.clone(), &account.unread, time)?;
-        self.pending.run(self.graphs, number, &Run { finished: Some(time.to_owned()), ..run });
+        let time = &taking.request.time;
+        self.archive.finish_run(taking.run, run.clone(), &account.unread, time)?;
+        self.pending.run(self.graphs, taking.run, &Run { finished: Some(time.clone()), ..run });
         self.pending.position = self.archive.last_sequence()?;
         Ok(())
     }
 
     /// A list that once held an id twice and now holds only the older of the two payloads.
-    fn settle_duplicates(&mut self, account: &mut Account<'_>) -> Result<(), PipelineError> {
+    fn settle_duplicates(&mut self, taking: Taking<'_>, account: &mut Account) -> Result<(), PipelineError> {
         let mut entries: Vec<Entry> = std::mem::take(&mut account.known).into_values().collect();
         entries.sort_by(|left, right| left.id.cmp(&right.id));
         self.archive.append_known(&entries)?;
@@ -204,19 +211,19 @@ impl Intake<'_> {
                 (entry, record, Outcome::Changed)
             })
             .collect();
-        self.store(account, fresh)
+        self.store(taking, account, fresh)
     }
 
     /// Withdraws what a full list no longer holds, if all of it could be read: both lists are
     /// in order, so one pass does.
-    fn withdraw_missing(&mut self, account: &mut Account<'_>) -> Result<(), PipelineError> {
+    fn withdraw_missing(&mut self, taking: Taking<'_>, account: &mut Account) -> Result<(), PipelineError> {
         let Some(seen) = account.seen.take() else { return Ok(()) };
         let mut seen = seen.sorted().map_err(crate::archive::ArchiveError::from)?.peekable();
         // A list that was read in part, or in the wrong format, says nothing about the rest.
         let partly = account.summary.diagnostics.contains_key(Code::TrailingBytes.slug());
         let hold_back = account.summary.rejected > 0 || account.summary.records == 0 || partly;
         let mut missing = Vec::new();
-        for record in self.archive.records(Some(&account.taking.request.source))? {
+        for record in self.archive.records(Some(&taking.request.source))? {
             let (_, id, state) = record?;
             // An error of the disk must not pass for a record that is gone.
             while let Some(next) = seen.next_if(|next| match next {
@@ -235,14 +242,19 @@ impl Intake<'_> {
             }
             missing.push(id);
             if missing.len() >= BATCH {
-                self.withdraw(account, std::mem::take(&mut missing))?;
+                self.withdraw(taking, account, std::mem::take(&mut missing))?;
             }
         }
-        self.withdraw(account, missing)
+        self.withdraw(taking, account, missing)
     }
 
-    fn withdraw(&mut self, account: &mut Account<'_>, ids: Vec<String>) -> Result<(), PipelineError> {
-        let Taking { request, run } = account.taking;
+    fn withdraw(
+        &mut self,
+        taking: Taking<'_>,
+        account: &mut Account,
+        ids: Vec<String>,
+    ) -> Result<(), PipelineError> {
+        let Taking { request, run } = taking;
         let withdrawals: Vec<Entry> = ids
             .iter()
             .map(|id| Entry::new(Kind::Withdrawal, &request.source, id, run, &request.time))
@@ -250,22 +262,31 @@ impl Intake<'_> {
         self.archive.append(&withdrawals)?;
         account.summary.withdrawn += withdrawals.len() as u64;
         let gone = withdrawals.into_iter().map(|entry| (entry, None, Outcome::Withdrawn)).collect();
-        self.store(account, gone)
+        self.store(taking, account, gone)
     }
 
-    fn say_duplicate(&mut self, account: &mut Account<'_>, entry: &Entry) {
+    fn say_duplicate(&mut self, taking: Taking<'_>, account: &mut Account, entry: &Entry) {
         let diagnostic = Diagnostic::new(
             Code::DuplicateIdentifier,
             format!("`{}` stands for another payload too; the last one that differs counts", entry.id),
         );
-        let request = account.taking.request;
-        self.say(account, placed(diagnostic, request, &entry.origin.name, Some(entry)));
+        self.say(account, placed(diagnostic, taking.request, &entry.origin.name, Some(entry)));
     }
 
-    pub fn say(&mut self, account: &mut Account<'_>, diagnostic: Diagnostic) {
+    pub fn say(&mut self, account: &mut Account, diagnostic: Diagnostic) {
         *account.summary.diagnostics.entry(diagnostic.code.slug().to_owned()).or_default() += 1;
         self.watch.diagnostic(&diagnostic);
     }
+}
+
+/// Decodes a record that was archived before anybody looked into it.
+fn decode_late(entry: &Entry, diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+    let format = entry.format.filter(|_| entry.kind == Kind::Record)?;
+    let record = decode::decode(&entry.payload, format, &decode::Options::default(), diagnostics);
+    if record.is_none() && diagnostics.is_empty() {
+        diagnostics.push(Diagnostic::new(Code::NotARecord, "the record cannot be read"));
+    }
+    record
 }
 
 impl Summary {

@@ -7,6 +7,7 @@
 mod compare;
 mod coverage;
 mod explain;
+mod harvest;
 mod import;
 mod intake;
 mod mapping;
@@ -20,6 +21,7 @@ mod taking;
 pub use compare::{Comparison, compare};
 pub use coverage::{coverage_of_files, coverage_of_source};
 pub use explain::{Origin, explain};
+pub use harvest::{Course, End, HarvestRequest, Harvested, Note, harvest, harvest_note};
 pub use import::{Request, import};
 pub use intake::Summary;
 pub use mapping::{Change, Followed, follow_rules, load, unload};
@@ -67,6 +69,8 @@ pub trait Watch: Send {
     /// How far it is, and how many records that was.
     fn advance(&mut self, done: u64, records: u64);
     fn end(&mut self);
+    /// The size became known on the way.
+    fn expect(&mut self, _: u64) {}
     /// Something is wrong with the data.
     fn diagnostic(&mut self, diagnostic: &Diagnostic);
     /// Another process has the catalogue. Takes some time, and says whether to go on waiting.

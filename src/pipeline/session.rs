@@ -26,7 +26,7 @@ pub struct Session {
     /// The rules records are mapped with, read when they are first needed.
     concordances: OnceLock<Arc<Concordances>>,
     sources: Option<Vec<Source>>,
-    lock: Lock,
+    pub(super) lock: Lock,
 }
 
 impl Session {
@@ -111,6 +111,15 @@ impl Session {
         Self::with_lock(home, lock, watch)
     }
 
+    /// For taking records into the archive alone; the store stays where it is.
+    pub fn write_archive(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
+        let lock = Lock::write(&home.directory, &home.command, &mut |busy| watch.busy(busy))?;
+        must_have_archive(&home)?;
+        let archive = Archive::open(&home.archive())?;
+        let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
+        Self::assemble(home, archive, catalogue, lock)
+    }
+
     fn with_lock(home: Home, lock: Lock, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
@@ -119,11 +128,6 @@ impl Session {
         catch_up(&session, watch)?;
         super::mapping::follow_rules(&session, watch)?;
         Ok(session)
-    }
-
-    /// Whether another process waits for this one.
-    pub fn is_wanted(&self) -> bool {
-        self.lock.is_wanted()
     }
 
     /// Closes the catalogue and lets those who wait have their turn.
@@ -224,6 +228,14 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                 })
                 .collect();
             for (entry, versions, triples) in mapped {
+                if triples.is_none() && entry.kind == Kind::Record {
+                    let message = "the record cannot be read";
+                    let mut diagnostic = Diagnostic::new(Code::NotARecord, message);
+                    diagnostic.place.source = Some(entry.source.clone());
+                    diagnostic.place.origin = Some(entry.origin.name.clone());
+                    diagnostic.place.record = Some(entry.id.clone());
+                    watch.diagnostic(&diagnostic);
+                }
                 // Only a record that never had another version can be added without looking.
                 let known = versions > 1 && !fresh;
                 pending.record(&session.home.graphs, &entry, triples, known);

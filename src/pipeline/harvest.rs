@@ -1,0 +1,436 @@
+//! Harvesting: every source is asked on a thread of its own, and one writer takes what comes.
+//!
+//! A page and the state after it are archived in one append, so a page that counts is never
+//! asked for again. What waits between a source and the writer is bounded, which is all the
+//! back-pressure there is. A source that fails is reported and can be resumed; the others go on.
+//! Between two pages the catalogue is lent to whoever waits for it.
+
+use super::intake::{Account, Intake, Summary};
+use super::store_writer::{self, Pending};
+use super::taking::{Decoded, Taking, placed};
+use super::{PipelineError, Request, Session, Watch};
+use crate::archive::{Entry, Kind, Origin, Run};
+use crate::config::Home;
+use crate::decode::Payload;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::fetch::{Access, Counts, Fetcher};
+use crate::harvest::oai::{self, Failure, Harvest, Page, Plan, State, Step};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// Pages that may wait for the writer.
+const WAITING: usize = 2;
+/// How often the writer looks whether somebody wants the catalogue while no page comes.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A source that is to be harvested, and how.
+#[derive(Debug, Clone)]
+pub struct Course {
+    /// Its short name.
+    pub source: String,
+    pub plan: Plan,
+    pub access: Access,
+    /// For records that do not tell.
+    pub content_type: Option<String>,
+}
+
+/// What to harvest.
+pub struct HarvestRequest<'a> {
+    pub courses: Vec<Course>,
+    /// Records go into the archive, and the store follows another time.
+    pub archive_only: bool,
+    /// The current time, RFC 3339.
+    pub clock: &'a (dyn Fn() -> String + Sync),
+    /// Set from outside: the page under way is finished and kept, and nothing more is asked.
+    pub cancel: Arc<AtomicBool>,
+}
+
+/// What became of one source.
+#[derive(Debug, Clone, Serialize)]
+pub struct Harvested {
+    pub source: String,
+    pub end: End,
+    pub summary: Summary,
+    pub pages: u64,
+    pub requests: u64,
+    pub retries: u64,
+    pub bytes: u64,
+}
+
+/// How the harvest of a source ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// All that was to be asked for was asked for.
+    Complete,
+    /// The source left something out; the next run asks for it again.
+    Incomplete,
+    /// Somebody stopped it, or the machine did; the next run goes on.
+    #[default]
+    Stopped,
+    /// The source failed; with `resumable` the next run may go on without anybody's doing.
+    Failed { reason: String, resumable: bool },
+}
+
+/// What is kept of a harvest with each of its pages.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Note {
+    /// The run these counts belong to.
+    pub run: u64,
+    pub time: String,
+    pub url: String,
+    pub end: End,
+    pub summary: Summary,
+    pub pages: u64,
+    /// The list under way, in words.
+    pub window: Option<String>,
+    pub expected: Option<u64>,
+    pub received: u64,
+    pub state: State,
+}
+
+/// How far the harvest of a source is.
+pub fn harvest_note(session: &Session, source: &str) -> Result<Option<Note>, PipelineError> {
+    let Some(json) = session.archive.harvest(source)? else { return Ok(None) };
+    // A note of a later release says nothing here; then everything is asked for again.
+    Ok(serde_json::from_slice(&json).ok())
+}
+
+/// Harvests sources side by side.
+pub fn harvest(
+    home: Home,
+    request: &HarvestRequest<'_>,
+    fetcher: &Fetcher,
+    watch: &mut dyn Watch,
+) -> Result<Vec<Harvested>, PipelineError> {
+    let open = |home: Home, watch: &mut dyn Watch| match request.archive_only {
+        true => Session::write_archive(home, watch),
+        false => Session::write(home, watch),
+    };
+    let mut session = open(home, watch)?;
+    let mut sources = Vec::new();
+    let mut machines = Vec::new();
+    for course in &request.courses {
+        let (source, machine) = begin(&mut session, course, &(request.clock)())?;
+        sources.push(source);
+        machines.push(machine);
+    }
+    watch.begin(&said(&request.courses), None);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(WAITING);
+        for (index, (course, machine)) in request.courses.iter().zip(machines).enumerate() {
+            let (sender, cancel) = (sender.clone(), Arc::clone(&request.cancel));
+            scope.spawn(move || ask(index, course, machine, fetcher, cancel, &sender));
+        }
+        drop(sender);
+        let result = loop {
+            match take(&mut session, &mut sources, &receiver, request, watch) {
+                Ok(Turn::Over) => break Ok(()),
+                Ok(Turn::Wanted) => {}
+                Err(error) => break Err(error),
+            }
+            session = match open(session.give_way(), watch) {
+                Ok(session) => session,
+                Err(error) => {
+                    // Nobody takes the pages any more.
+                    request.cancel.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            };
+        };
+        if result.is_err() {
+            request.cancel.store(true, Ordering::Relaxed);
+        }
+        drop(receiver);
+        result
+    })?;
+    watch.end();
+    Ok(sources.into_iter().map(Source::harvested).collect())
+}
+
+fn said(courses: &[Course]) -> String {
+    match courses {
+        [one] => format!("harvesting {}", one.source),
+        many => format!("harvesting {} sources", many.len()),
+    }
+}
+
+/// One source while it is harvested.
+struct Source {
+    request: Request,
+    url: String,
+    number: u64,
+    run: Run,
+    account: Account,
+    note: Note,
+    counts: Counts,
+    over: bool,
+}
+
+impl Source {
+    fn harvested(self) -> Harvested {
+        Harvested {
+            source: self.request.source,
+            end: self.note.end,
+            summary: self.account.summary,
+            pages: self.note.pages,
+            requests: self.counts.requests,
+            retries: self.counts.retries,
+            bytes: self.counts.bytes,
+        }
+    }
+}
+
+/// Finds where the harvest of a source stands, and begins or continues its run.
+fn begin(session: &mut Session, course: &Course, time: &str) -> Result<(Source, Harvest), PipelineError> {
+    let note = harvest_note(session, &course.source)?.unwrap_or_default();
+    let machine = Harvest::new(course.plan.clone(), note.state.clone(), time);
+    let run = Run {
+        source: course.source.clone(),
+        origins: vec![course.plan.base_url.clone()],
+        agent: format!("pinakes/{}", env!("CARGO_PKG_VERSION")),
+        started: time.to_owned(),
+        ..Run::default()
+    };
+    let (number, run) = session.archive.begin_run(&run, time)?;
+    let resumed = machine.state().run.is_some();
+    // Only a run that saw everything knows what is missing.
+    let mut account = Account::new(course.plan.full && !resumed);
+    let mut own = Note { run: number, url: course.plan.base_url.clone(), ..Note::default() };
+    if note.run == number {
+        account.summary = note.summary;
+        own.pages = note.pages;
+    }
+    let request = Request {
+        source: course.source.clone(),
+        content_type: course.content_type.clone(),
+        time: time.to_owned(),
+        ..Request::default()
+    };
+    let url = course.plan.base_url.clone();
+    let source =
+        Source { request, url, number, run, account, note: own, counts: Counts::default(), over: false };
+    Ok((source, machine))
+}
+
+/// What a source sends to the writer.
+struct News {
+    index: usize,
+    step: Step,
+    counts: Counts,
+}
+
+/// Asks one source, page after page, until it is done, fails or is stopped.
+fn ask(
+    index: usize,
+    course: &Course,
+    mut machine: Harvest,
+    fetcher: &Fetcher,
+    cancel: Arc<AtomicBool>,
+    sender: &SyncSender<News>,
+) {
+    let session = match fetcher.open(&course.access, &course.plan.base_url, Arc::clone(&cancel)) {
+        Ok(session) => session,
+        Err(fault) => {
+            let state = machine.state().clone();
+            let failure = Failure { error: fault.into(), resumable: false, notices: Vec::new(), state };
+            let step = Step::Failed(Box::new(failure));
+            // Without a writer there is nobody to tell.
+            let _ = sender.send(News { index, step, counts: Counts::default() });
+            return;
+        }
+    };
+    while !cancel.load(Ordering::Relaxed) {
+        let step = machine.next(&session);
+        let is_last = !matches!(step, Step::Page(_));
+        // A request that was interrupted is no failure of the source.
+        if is_last && cancel.load(Ordering::Relaxed) && !matches!(step, Step::Done(_)) {
+            break;
+        }
+        if sender.send(News { index, step, counts: session.counts() }).is_err() || is_last {
+            break;
+        }
+    }
+    // A session that cannot be closed ends by itself in time.
+    let _ = session.close();
+}
+
+/// Why the writer stopped taking pages.
+enum Turn {
+    /// All sources are done.
+    Over,
+    /// Somebody else wants the catalogue.
+    Wanted,
+}
+
+/// Takes what sources send, until they are done or another process wants the catalogue.
+fn take(
+    session: &mut Session,
+    sources: &mut [Source],
+    receiver: &Receiver<News>,
+    request: &HarvestRequest<'_>,
+    watch: &mut dyn Watch,
+) -> Result<Turn, PipelineError> {
+    let concordances = Arc::clone(session.concordances());
+    let Session { archive, catalogue, home, content_types, lock, .. } = session;
+    store_writer::run(catalogue, |store| {
+        let mut intake = Intake {
+            archive,
+            graphs: &home.graphs,
+            content_types,
+            concordances: &concordances,
+            pending: Pending::default(),
+            store,
+            map: !request.archive_only,
+            watch,
+        };
+        intake.pending.vocabulary(&home.graphs, content_types);
+        for source in sources.iter().filter(|source| !source.over) {
+            intake.pending.run(&home.graphs, source.number, &source.run);
+        }
+        let turn = loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(News { index, step, counts }) => {
+                    if let Some(source) = sources.get_mut(index) {
+                        source.counts = counts;
+                        source.request.time = (request.clock)();
+                        source.news(step, &mut intake)?;
+                    }
+                    let done = sources.iter().map(|source| source.account.summary.records).sum();
+                    if let Some(size) = expected(sources) {
+                        intake.watch.expect(size);
+                    }
+                    intake.watch.advance(done, done);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Turn::Over,
+            }
+            if lock.is_wanted() {
+                break Turn::Wanted;
+            }
+        };
+        intake.pending.position = intake.archive.last_sequence()?;
+        intake.flush()?;
+        Ok(turn)
+    })
+}
+
+/// How many records there will be in the end, if all sources tell.
+fn expected(sources: &[Source]) -> Option<u64> {
+    let of = |source: &Source| {
+        let records = source.account.summary.records;
+        if source.over {
+            return Some(records);
+        }
+        Some(source.note.expected?.saturating_sub(source.note.received).saturating_add(records))
+    };
+    sources.iter().map(of).sum()
+}
+
+impl Source {
+    fn news(&mut self, step: Step, intake: &mut Intake<'_>) -> Result<(), PipelineError> {
+        match step {
+            Step::Page(page) => self.page(*page, intake),
+            Step::Done(done) => {
+                self.over = true;
+                self.say(done.notices, intake);
+                if !done.everything {
+                    self.account.forget_missing();
+                }
+                self.note.end = if done.complete { End::Complete } else { End::Incomplete };
+                self.note.state = done.state;
+                self.note.window = None;
+                let Self { request, number, account, run, .. } = self;
+                let taking = Taking { request, run: *number };
+                intake.finish(taking, account, run.clone())?;
+                intake.archive.append(&[self.noted()?])?;
+                Ok(())
+            }
+            Step::Failed(failure) => {
+                self.over = true;
+                self.say(failure.notices, intake);
+                let reason = failure.error.to_string();
+                let diagnostic = Diagnostic::new(Code::SourceFailed, reason.clone());
+                let hint = if failure.resumable {
+                    "the same command goes on where it stopped"
+                } else {
+                    "it will not go better by itself: see the description of the source"
+                };
+                self.say(vec![diagnostic.hint(hint)], intake);
+                self.note.end = End::Failed { reason, resumable: failure.resumable };
+                self.note.state = failure.state;
+                intake.archive.append(&[self.noted()?])?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Archives a page with the state after it.
+    fn page(&mut self, page: Page, intake: &mut Intake<'_>) -> Result<(), PipelineError> {
+        self.say(page.notices, intake);
+        self.note.state = page.state;
+        self.note.pages += 1;
+        self.note.window = page.progress.window;
+        self.note.expected = page.progress.complete_list_size;
+        self.note.received = page.progress.received;
+        let taking = Taking { request: &self.request, run: self.number };
+        let mut decoded = Vec::with_capacity(page.records.len() + page.rejects.len());
+        for record in page.records {
+            let kind = if record.header.deleted { Kind::Withdrawal } else { Kind::Record };
+            let id = record.header.identifier.unwrap_or_default();
+            let mut entry =
+                Entry::new(kind, &self.request.source, &id, self.number, &self.request.time)
+                    .with_payload(record.payload);
+            entry.format = Some(oai::FORMAT);
+            entry.content_type.clone_from(&self.request.content_type);
+            entry.origin = Origin { name: self.url.clone(), number: record.number, offset: record.offset };
+            let diagnostics = record.diagnostics.into_iter();
+            let diagnostics =
+                diagnostics.map(|said| placed(said, &self.request, &page.url, Some(&entry))).collect();
+            decoded.push(Decoded { entry, record: None, diagnostics });
+        }
+        for reject in page.rejects {
+            let payload = Payload { bytes: reject.payload, number: reject.number, offset: reject.offset };
+            let mut rejected =
+                taking.rejected(&self.url, Some(oai::FORMAT), payload, reject.diagnostic);
+            for diagnostic in &mut rejected.diagnostics {
+                diagnostic.place.origin = Some(page.url.clone());
+                diagnostic.place.record.clone_from(&reject.identifier);
+            }
+            decoded.push(rejected);
+        }
+        let mut account = std::mem::take(&mut self.account);
+        // What the page amounts to is known when it is archived; the note counts what came before.
+        self.note.summary = account.summary.clone();
+        let note = self.noted()?;
+        let taking = Taking { request: &self.request, run: self.number };
+        let result = intake.batch(taking, &mut account, decoded, Some(note));
+        self.account = account;
+        result
+    }
+
+    /// The state as an entry.
+    fn noted(&mut self) -> Result<Entry, PipelineError> {
+        self.note.time.clone_from(&self.request.time);
+        if self.over {
+            self.note.summary = self.account.summary.clone();
+        }
+        let json = serde_json::to_vec(&self.note)
+            .map_err(|error| crate::archive::ArchiveError::Io(error.into()))?;
+        let entry = Entry::new(Kind::Harvest, &self.request.source, "", self.number, &self.request.time);
+        Ok(entry.with_payload(json))
+    }
+
+    fn say(&mut self, notices: Vec<Diagnostic>, intake: &mut Intake<'_>) {
+        for notice in notices {
+            let record = notice.place.record.clone();
+            let mut diagnostic = placed(notice, &self.request, &self.url, None);
+            diagnostic.place.record = record;
+            intake.say(&mut self.account, diagnostic);
+        }
+    }
+}
