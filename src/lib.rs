@@ -15,3 +15,4 @@ pub mod pipeline;
 pub mod publish;
 pub mod record;
 pub mod sort;
+pub mod source;

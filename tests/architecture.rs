@@ -13,8 +13,18 @@ use std::path::{Path, PathBuf};
 /// The verbs: they never use each other.
 const STAGES: &[&str] = &["harvest", "decode", "map", "resolve", "enrich", "publish"];
 /// What stages hand to each other.
-const NOUNS: &[&str] =
-    &["archive", "catalogue", "concordance", "diagnostic", "fetch", "index", "ontology", "record", "sort"];
+const NOUNS: &[&str] = &[
+    "archive",
+    "catalogue",
+    "concordance",
+    "diagnostic",
+    "fetch",
+    "index",
+    "ontology",
+    "record",
+    "sort",
+    "source",
+];
 /// Arguments, settings, and running stages in order.
 const SHELL: &[&str] = &["cli", "config", "pipeline"];
 
@@ -35,6 +45,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("publish", &["concordance", "diagnostic", "ontology", "record"]),
     ("record", &[]),
     ("sort", &[]),
+    // Of the catalogue, only `Graphs`: how a source is named.
+    ("source", &["catalogue", "diagnostic", "ontology", "record"]),
 ];
 const ALL: &[&str] = &["*"];
 

@@ -177,6 +177,8 @@ fn every_command_says_when_there_is_no_catalogue() {
          pinakes -c nowhere export
          pinakes -c nowhere record list a
          pinakes -c nowhere rejects
+         pinakes -c nowhere source list
+         pinakes -c nowhere source add --from loc
          pinakes -c nowhere rebuild
          pinakes -c nowhere verify
          pinakes -c nowhere backup copy
@@ -467,6 +469,81 @@ fn rejects_are_listed_with_their_bytes() {
 }
 
 #[test]
+fn source_describes_lists_and_removes() {
+    check_commands(
+        "source",
+        "pinakes source list
+         pinakes source profiles
+         pinakes source profiles discogs
+         pinakes source profiles discos
+         pinakes source add --from discogs
+         pinakes source add --from europeana
+         pinakes source add --from discos
+         pinakes source add --from discogs
+         pinakes source add shop name='The \"Bookshop\"' website=https://shop.example technique=file file.paths=two.mrc subjects.music=0.2 amount=2000
+         pinakes source add box name=Box website=https://box.example technique=manual --json
+         cat catalogue/sources/shop.toml
+         pinakes source list
+         pinakes source list --format csv
+         pinakes source list --subject music --format json
+         pinakes source list --subject Music --keys
+         pinakes source list --subject musik
+         pinakes source list --subject alchemy
+         pinakes source list --format ttl --subject music
+         pinakes source list --keys
+         pinakes source show shop
+         pinakes source show europeana
+         pinakes source show shop --json
+         pinakes source show box --format nt
+         pinakes source show shpo
+         pinakes source edit shop complexity=2 schedule=daily note='Closed on Sundays'
+         pinakes source edit shop note=
+         cat catalogue/sources/shop.toml
+         pinakes source disable shop box
+         pinakes source enable shop
+         pinakes source list --keys
+         pinakes import --source shop two.mrc
+         pinakes source remove shop
+         pinakes source remove shop --keep-records --withdraw-records
+         pinakes source remove shop --withdraw-records
+         pinakes source remove box --keep-records --json
+         pinakes source remove box
+         pinakes record list shop
+         pinakes query --quiet report/sources",
+    );
+}
+
+#[test]
+fn source_refuses_field_by_field() {
+    let desk = desk();
+    desk.write("catalogue/sources/broken.toml", "name = \"B\"\nwebsite = \"b.example\"\ncompexity = 2\n");
+    desk.write("catalogue/sources/half.toml", "name = \"H\n");
+    check_commands_at(
+        &desk,
+        "source-refused",
+        "pinakes source list
+         pinakes source list --messages short --quiet
+         pinakes source show broken
+         pinakes source add
+         pinakes source add 'my shop' name=x
+         pinakes source add status name=x
+         pinakes source add shop
+         pinakes source add shop name=Shop website=shop.example technique=telepathy complexity=9
+         pinakes source add shop name
+         pinakes source add shop name=Shop website=https://shop.example technique=manual access.bearer.token=hunter2
+         pinakes source add shop name=Shop website=https://shop.example technique=manual --messages short
+         pinakes source edit shop technique=oai-pmh --messages short
+         pinakes source edit shop name.first=x
+         pinakes source edit half name=x
+         pinakes source edit broken website=https://b.example technique=manual compexity=
+         pinakes source list --keys
+         pinakes import --source shop two.mrc
+         rm catalogue/sources/half.toml
+         pinakes source list",
+    );
+}
+
+#[test]
 fn rebuild_and_verify_agree_with_the_archive() {
     check_commands(
         "maintain",
@@ -566,6 +643,15 @@ fn help_is_one_page_for_each_command() {
         "record show",
         "record list",
         "rejects",
+        "source",
+        "source add",
+        "source edit",
+        "source disable",
+        "source enable",
+        "source remove",
+        "source list",
+        "source show",
+        "source profiles",
         "rebuild",
         "verify",
         "backup",

@@ -13,9 +13,13 @@ use pinakes::config::Home;
 use pinakes::diagnostic::render::{Style, render};
 use pinakes::diagnostic::{Code, Diagnostic};
 use pinakes::pipeline::{self, Request, Session, Unwatched, Watch};
+use pinakes::source::Registry;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Codes that are given for the description of a source.
+const SOURCES: &[Code] = &[Code::SourceSyntax, Code::BadSetting, Code::PlainSecret, Code::DuplicateSource];
 
 /// Inputs too large to be kept: their last line stands there this many times.
 const LAST_LINE_REPEATED: &[(&str, usize)] = &[("oversize-record", 700_000)];
@@ -53,6 +57,10 @@ fn every_code_is_given_as_expected() {
     for code in Code::ALL {
         let case = folder().join(code.slug());
         let input = grown(&case, code.slug(), inputs.path());
+        if SOURCES.contains(code) {
+            check_source(*code, &case, &input, &mut differences);
+            continue;
+        }
         if input.extension().is_some_and(|ending| ending == "toml")
             || cases::name(&input) == "input.tsv" && *code == Code::BadCodeList
         {
@@ -115,6 +123,26 @@ fn check_rule_file(code: Code, case: &Path, input: &Path, differences: &mut Vec<
         assert_eq!(back, *said, "JSON holds all there is");
     }
     differences.extend(snapshot::difference(&case.join("expected.txt"), &in_all_styles(&heard)));
+}
+
+/// The description of a source, as the only one of a catalogue; or, for the code that needs two,
+/// with the same below its settings.
+fn check_source(code: Code, case: &Path, input: &Path, differences: &mut Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(input).unwrap();
+    fs::create_dir(directory.path().join("sources")).unwrap();
+    fs::write(directory.path().join("sources/repo.toml"), &text).unwrap();
+    if code == Code::DuplicateSource {
+        fs::write(directory.path().join("pinakes.toml"), format!("[source.repo]\n{text}")).unwrap();
+    }
+    let heard = Registry::read(directory.path()).unwrap().diagnostics().to_vec();
+    assert!(heard.iter().any(|said| said.code == code), "the input of `{code}` gives {heard:?}");
+    for said in &heard {
+        let back: Diagnostic = serde_json::from_str(&render(said, Style::Json, false)).unwrap();
+        assert_eq!(back, *said, "JSON holds all there is");
+    }
+    let said = in_all_styles(&heard).replace(&format!("{}/", directory.path().display()), "");
+    differences.extend(snapshot::difference(&case.join("expected.txt"), &said));
 }
 
 fn in_all_styles(heard: &[Diagnostic]) -> String {

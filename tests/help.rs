@@ -68,8 +68,8 @@ fn examples(help: &str) -> Vec<String> {
 
 /// What must be there before other examples can work comes first.
 fn rank(line: &str) -> usize {
-    let first = ["pinakes init", "pinakes import", "pinakes backup"];
-    let last = ["pinakes mapping unload", "pinakes restore"];
+    let first = ["pinakes init", "pinakes import", "pinakes source add", "pinakes backup"];
+    let last = ["pinakes mapping unload", "pinakes source remove", "pinakes restore"];
     let found = |known: &[&str]| known.iter().position(|start| line.contains(start));
     found(&first).or(found(&last).map(|place| 100 + place)).unwrap_or(50)
 }

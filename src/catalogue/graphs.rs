@@ -35,6 +35,11 @@ impl Graphs {
         self.name(&format!("source/{}", percent_encode(source)))
     }
 
+    /// What is known of the sources.
+    pub fn sources(&self) -> NamedNode {
+        self.name("sources")
+    }
+
     pub fn content_type(&self, code: &str) -> NamedNode {
         self.name(&format!("content-type/{}", percent_encode(code)))
     }

@@ -21,6 +21,7 @@ queries! {
     "report/records-by-format"
     "report/records-by-source"
     "report/relationships"
+    "report/sources"
     "report/titles"
     "report/unmapped-tags"
     "report/unmerged-records"

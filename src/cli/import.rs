@@ -57,13 +57,8 @@ pub(super) struct Import {
     dry_run: bool,
 }
 
-fn source_name(name: &str) -> Result<String, String> {
-    let legal = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let dots = matches!(name, "." | "..");
-    if name.is_empty() || dots || !name.chars().all(legal) {
-        return Err("a source is named by letters, digits, `-`, `_` and `.`".to_owned());
-    }
-    Ok(name.to_owned())
+fn source_name(name: &str) -> Result<String, &'static str> {
+    pinakes::source::check_key(name).map(|()| name.to_owned())
 }
 
 fn charset(name: &str) -> Result<Charset, String> {

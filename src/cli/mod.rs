@@ -15,6 +15,7 @@ mod query;
 mod record;
 mod rejects;
 mod shell;
+mod source;
 mod status;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -89,6 +90,7 @@ enum Command {
     Export(export::Export),
     Record(record::Record),
     Rejects(rejects::Rejects),
+    Source(source::SourceGroup),
     Mapping(mapping::Mapping),
     Rebuild(maintain::Rebuild),
     Verify(maintain::Verify),
@@ -131,6 +133,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Export(command) => command.run(&general),
         Command::Record(command) => command.run(&general),
         Command::Rejects(command) => command.run(&general),
+        Command::Source(command) => command.run(&general),
         Command::Mapping(command) => command.run(&general),
         Command::Rebuild(command) => command.run(&general),
         Command::Verify(command) => command.run(&general),

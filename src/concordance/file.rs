@@ -3,8 +3,7 @@
 //! Everything is read that can be read, and everything that is wrong is reported: a file with
 //! three mistakes gives three problems. What the values mean is for [`compile`](super::compile).
 
-use super::problem::{Problem, position};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem, position};
 use crate::record::Model;
 use std::ops::Range;
 use toml::Spanned;
@@ -355,7 +354,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, at: Range<usize>, key: &str, known: &[&str]) {
-        let near = super::near(key, known.iter().copied());
+        let near = crate::diagnostic::near(key, known.iter().copied());
         let listed = known.join(", ");
         let problem = Problem::new(Code::UnknownKey, at, format!("no key `{key}` here")).near(&near);
         let problem = if near.is_empty() { problem.hint(format!("there are: {listed}")) } else { problem };

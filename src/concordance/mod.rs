@@ -18,7 +18,6 @@ mod fragment;
 pub mod function;
 mod lex;
 mod need;
-mod problem;
 pub mod program;
 mod query;
 pub mod run;
@@ -29,21 +28,9 @@ mod table;
 mod template;
 pub mod turtle;
 
+pub use crate::diagnostic::Problem;
 pub use expression::visit;
 pub use need::{Need, Words};
-pub use problem::{Problem, position};
 pub use query::{Query, query_functions};
 pub use set::{Concordances, Kind, Loaded, Origin, Source, path_of};
 pub use table::table;
-
-/// Names that somebody may have meant, the nearest first, at most three.
-pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let name = name.to_lowercase();
-    let mut found: Vec<(usize, &str)> = known
-        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
-}

@@ -2,10 +2,9 @@
 //! for, rules without examples, rules that say the same twice.
 
 use super::file::{RuleFile, RuleText};
-use super::problem::Problem;
 use super::selector::{Condition, Key, Selector, Tag};
 use super::set::Loaded;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem};
 use crate::record::Model;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -75,7 +74,7 @@ fn check_tags(rule: &RuleText, selector: &Selector, schema: &Schema, problems: &
             continue;
         }
         let message = format!("{} has no field `{name}`", schema.model);
-        let near = super::near(&name, schema.fields.keys().map(String::as_str));
+        let near = crate::diagnostic::near(&name, schema.fields.keys().map(String::as_str));
         problems.push(
             Problem::new(Code::UnknownField, rule.field.at.clone(), message)
                 .label(format!("not in mappings/fields/{}.tsv", schema.model))

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// What a catalogue is set to. Unknown keys are errors: a typing mistake must not pass for a
 /// setting.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The layout of the directory; a newer one is refused.
@@ -13,6 +13,10 @@ pub struct Settings {
     pub base: String,
     #[serde(default)]
     pub limits: Limits,
+    /// `[source.KEY]`: read by [`Registry`](crate::source::Registry), which says all that is
+    /// wrong with them, and where.
+    #[serde(default, rename = "source")]
+    _sources: serde::de::IgnoredAny,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -62,7 +66,10 @@ impl Settings {
              # `pinakes query` ends a query after this many seconds,\n\
              query_seconds = {}\n\
              # or when it gives more rows than this.\n\
-             query_rows = {}\n",
+             query_rows = {}\n\
+             \n\
+             # Sources are described in files under `sources/`, or here below `[source.KEY]`;\n\
+             # `pinakes source add` writes them.\n",
             Self::VERSION,
             limits.query_seconds,
             limits.query_rows,
@@ -79,6 +86,14 @@ mod tests {
         let settings = Settings::read(&Settings::template("https://c.example/")).unwrap();
         assert_eq!(settings.base, "https://c.example/");
         assert_eq!(settings.limits, Limits::default());
+    }
+
+    /// What is wrong in a source is said with its place, and must not keep everything else from
+    /// working.
+    #[test]
+    fn sources_are_not_looked_at() {
+        let text = "version = 1\nbase = \"http://x/\"\n[source.loc]\nname = 3\n";
+        assert_eq!(Settings::read(text).unwrap().limits, Limits::default());
     }
 
     #[test]

@@ -80,7 +80,7 @@ codes! {
     RdfBySubject "rdf-by-subject" Note "an RDF document is too large for whole descriptions, so each named resource is a record";
     RuleSyntax "rule-syntax" Error "a rule file is not written as rule files are";
     RuleLimit "rule-limit" Error "a rule file, a fragment or what a rule makes is larger than the limit";
-    UnknownKey "unknown-key" Error "a rule file has a key that means nothing";
+    UnknownKey "unknown-key" Error "a rule file or source description has a key that means nothing";
     BadSelector "bad-selector" Error "what `field` says selects nothing we know";
     ExpressionSyntax "expression-syntax" Error "an expression is not SPARQL, or not what rules may use of it";
     TemplateSyntax "template-syntax" Error "a template is not what a CONSTRUCT may hold";
@@ -97,6 +97,10 @@ codes! {
     UnknownCode "unknown-code" Warning "a record has a code that its list does not know";
     BadIri "bad-iri" Warning "what should be an IRI in a record is none, and was kept as a text";
     TooManyStatements "too-many-statements" Warning "rules make more of a record than a record may have";
+    SourceSyntax "source-syntax" Error "a source description is not valid TOML, or cannot be read at all";
+    BadSetting "bad-setting" Error "a field of a source description is missing, of the wrong kind or out of range";
+    PlainSecret "plain-secret" Error "a source description holds a secret, not the name of an environment variable";
+    DuplicateSource "duplicate-source" Error "two descriptions have the key of one source";
 }
 
 impl fmt::Display for Code {

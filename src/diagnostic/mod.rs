@@ -6,10 +6,12 @@
 
 mod code;
 mod place;
+mod problem;
 pub mod render;
 
 pub use code::{Code, Severity};
 pub use place::Place;
+pub use problem::{Problem, near, position};
 
 use serde::{Deserialize, Serialize};
 

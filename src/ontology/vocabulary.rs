@@ -57,6 +57,12 @@ vocabularies! {
         WORK "Work"
     }
 
+    /// DCAT: where a source is found, by people and by programs.
+    dcat = "http://www.w3.org/ns/dcat#" {
+        ENDPOINT_URL "endpointURL"
+        LANDING_PAGE "landingPage"
+    }
+
     /// DCMI Metadata Terms: the flat shortcuts that generic tools show.
     dcterms = "http://purl.org/dc/terms/" {
         ABSTRACT "abstract"
@@ -95,38 +101,50 @@ vocabularies! {
 
     /// Our own vocabulary, `ontologies/pinakes.ttl`.
     pin = "https://w3id.org/pinakes#" {
+        AMOUNT_OF_CONTENT "amountOfContent"
         APPLIED_UP_TO "appliedUpTo"
         ASSIGNED "assigned"
         ASSIGNMENT "assignment"
         ASSIGNMENT_CLASS "Assignment"
+        COMPLEXITY_LEVEL "complexityLevel"
         CONCORDANCE_CLASS "Concordance"
         CONTENT_TYPE "contentType"
         CONTENT_TYPE_CLASS "ContentType"
         DESCRIBES "describes"
         EMOTION "emotion"
         EMOTION_ASSIGNMENT "EmotionAssignment"
+        ENABLED "enabled"
         EVIDENCE "evidence"
         FIELDS "fields"
         FILE "file"
         FORMAT "format"
+        FREE_OF_DUPLICATES "freeOfDuplicates"
+        HARVESTING_TECHNIQUE "harvestingTechnique"
         IDENTIFIER "identifier"
+        IMPORTANCE "importance"
         INSTANCE_KEY "instanceKey"
         LINE "line"
         MERGED "Merged"
         MERGE_STATUS "mergeStatus"
         ORIGIN "origin"
         MERGE_STATUS_CLASS "MergeStatus"
+        METADATA_MODEL "metadataModel"
         RECORD "Record"
+        RELEVANCE "relevance"
         RULE_CLASS "Rule"
         RULE_HASH "ruleHash"
         RUN "Run"
+        SCHEDULE "schedule"
         SCORE "score"
         SELECTS "selects"
         SOURCE "source"
         SOURCE_CLASS "Source"
+        SUBJECT_RELEVANCE "subjectRelevance"
+        SUBJECT_RELEVANCE_CLASS "SubjectRelevance"
         TOPIC "topic"
         TOPIC_ASSIGNMENT "TopicAssignment"
         TRACE "trace"
+        TYPE_OF_CONTENT "typeOfContent"
         UNMAPPED "unmapped"
         UNMAPPED_FIELD "UnmappedField"
         UNMAPPED_ORDER "unmappedOrder"

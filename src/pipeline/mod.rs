@@ -15,6 +15,7 @@ mod present;
 mod publish;
 mod reading;
 mod session;
+mod sources;
 mod store_writer;
 mod taking;
 
@@ -29,12 +30,14 @@ pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
 pub use reading::read_records;
 pub use session::{Session, catch_up, rebuild};
+pub use sources::{mirror_sources, withdraw_source};
 
 use crate::archive::ArchiveError;
 use crate::catalogue::CatalogueError;
 use crate::config::{ConfigError, LockError};
 use crate::decode::InputError;
 use crate::diagnostic::Diagnostic;
+use crate::source::SourceError;
 
 /// Why a command could not do its work. Bad data is not among the reasons.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +53,8 @@ pub enum PipelineError {
     Catalogue(#[from] CatalogueError),
     #[error(transparent)]
     Input(#[from] InputError),
+    #[error(transparent)]
+    Source(#[from] SourceError),
     #[error("cannot read the rules in `{0}`")]
     Mappings(String, #[source] std::io::Error),
     #[error("`{0}` is gone, and with it the records as received; restore it from a backup")]

@@ -127,6 +127,7 @@ impl Session {
         let session = Self::assemble(home, archive, catalogue, lock)?;
         catch_up(&session, watch)?;
         super::mapping::follow_rules(&session, watch)?;
+        super::sources::mirror_sources(&session)?;
         Ok(session)
     }
 

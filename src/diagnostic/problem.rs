@@ -1,10 +1,10 @@
-//! What is wrong in a rule file, and where.
+//! What is wrong in a file that a person wrote, and where: a rule, a source description.
 
-use crate::diagnostic::{Code, Diagnostic, Excerpt};
+use super::{Code, Diagnostic, Excerpt};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
-/// One thing wrong in a file of rules, codes or queries. Places are bytes of the file.
+/// One thing wrong in a file of rules, codes, queries or sources. Places are bytes of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub code: Code,
@@ -79,4 +79,16 @@ pub fn position(text: &str, at: usize) -> (usize, usize) {
     let line = before.matches('\n').count() + 1;
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (line, before.get(start..).unwrap_or_default().chars().count() + 1)
+}
+
+/// Names that somebody may have meant, the nearest first, at most three.
+pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let name = name.to_lowercase();
+    let mut found: Vec<(usize, &str)> = known
+        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
+        .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
 }

@@ -1,0 +1,41 @@
+//! What is wrong with one field of a description.
+
+use crate::diagnostic::{Code, Diagnostic, Problem};
+use std::ops::Range;
+
+/// A problem, and the field it is about as people write it: `access.delay`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub field: String,
+    pub problem: Problem,
+}
+
+impl Fault {
+    pub fn new(code: Code, field: &str, at: Range<usize>, message: impl Into<String>) -> Self {
+        Self { field: field.to_owned(), problem: Problem::new(code, at, message) }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.problem = self.problem.hint(hint);
+        self
+    }
+
+    #[must_use]
+    pub fn near(mut self, names: &[String]) -> Self {
+        self.problem = self.problem.near(names);
+        self
+    }
+
+    /// With file, line and column, the line itself, and the field.
+    pub fn diagnostic(&self, key: Option<&str>, file: &str, text: &str) -> Diagnostic {
+        let mut diagnostic = self.problem.diagnostic(file, text);
+        diagnostic.place.source = key.map(str::to_owned);
+        diagnostic.place.field = (!self.field.is_empty()).then(|| self.field.clone());
+        if self.problem.code == Code::PlainSecret {
+            // The message goes to terminals and logs, where the secret must not follow.
+            diagnostic.excerpt = None;
+        }
+        diagnostic
+    }
+}
