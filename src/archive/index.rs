@@ -339,6 +339,17 @@ impl Index {
         Ok(found)
     }
 
+    /// The sources that were ever harvested.
+    pub fn harvests(&self) -> Result<Vec<String>, ArchiveError> {
+        let table = match self.read()?.open_table(HARVESTS) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let rows = table.iter().map_err(failed)?;
+        rows.map(|row| Ok(row.map_err(failed)?.0.value().to_owned())).collect()
+    }
+
     /// How far the harvest of a source is, as whoever harvested it noted.
     pub fn harvest(&self, source: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
         let table = match self.read()?.open_table(HARVESTS) {

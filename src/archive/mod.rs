@@ -236,6 +236,11 @@ impl Archive {
         Ok(outcomes.first().copied().unwrap_or(Outcome::Unchanged))
     }
 
+    /// The sources that were ever harvested.
+    pub fn harvests(&self) -> Result<Vec<String>, ArchiveError> {
+        self.index.harvests()
+    }
+
     /// How far the harvest of a source is: the payload of its last [`Kind::Harvest`] entry.
     pub fn harvest(&self, source: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
         self.index.harvest(source)

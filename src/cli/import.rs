@@ -8,6 +8,7 @@ use pinakes::decode::charset::Charset;
 use pinakes::map::ContentTypes;
 use pinakes::pipeline::{self, Request, Session, Summary};
 use pinakes::record::{Format, Model};
+use pinakes::source::Source;
 use std::path::PathBuf;
 
 /// Take records from files into the catalogue
@@ -102,7 +103,7 @@ impl Import {
             content_type: self.content_type,
             model: self.model,
             replace: self.replace,
-            time: jiff::Timestamp::now().to_string(),
+            time: super::now(),
         };
         if self.dry_run {
             return dry_run(&request, general);
@@ -113,6 +114,40 @@ impl Import {
         progress.rest();
         report(&summary, &request.source, false, general)
     }
+}
+
+/// Takes in the files of a source whose description names them.
+pub(super) fn take_files(general: &General, source: &Source) -> anyhow::Result<Done> {
+    let Some(files) = &source.file else {
+        bail!("`{}` has the technique `file` and no `[file]` that names any", source.key);
+    };
+    let home = general.home()?;
+    let said = |what: &str| format!("`{}`: {what}", source.key);
+    let request = Request {
+        source: source.key.clone(),
+        files: files.list(&home.directory).with_context(|| said("its files cannot be listed"))?,
+        format: parsed(files.format.as_deref()).with_context(|| said("its format"))?,
+        options: Options {
+            id_field: files.id.clone(),
+            charset: files.charset.as_deref().and_then(Charset::from_name),
+        },
+        content_type: files.content_type.clone(),
+        model: parsed(files.model.as_deref()).with_context(|| said("its model"))?,
+        replace: files.replace,
+        time: super::now(),
+    };
+    let mut progress = Progress::new(general);
+    let mut session = Session::write(home, &mut progress)?;
+    let summary = pipeline::import(&mut session, &request, &mut progress)?;
+    progress.rest();
+    report(&summary, &request.source, false, general)
+}
+
+fn parsed<T: std::str::FromStr>(text: Option<&str>) -> anyhow::Result<Option<T>>
+where
+    T::Err: std::fmt::Display,
+{
+    text.map(|text| text.parse().map_err(|error| anyhow::anyhow!("{error}"))).transpose()
 }
 
 /// Decodes everything into a catalogue that is thrown away.

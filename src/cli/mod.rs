@@ -5,6 +5,7 @@
 //! 1 done but data was refused, 2 could not run. A closed pipe is not an error.
 
 mod export;
+mod harvest;
 mod import;
 mod init;
 mod maintain;
@@ -14,6 +15,7 @@ mod progress;
 mod query;
 mod record;
 mod rejects;
+mod run;
 mod shell;
 mod source;
 mod status;
@@ -85,6 +87,8 @@ pub(crate) struct General {
 enum Command {
     Init(init::Init),
     Import(import::Import),
+    Harvest(harvest::Harvest),
+    Run(run::Run),
     Status(status::Status),
     Query(query::Query),
     Export(export::Export),
@@ -110,6 +114,17 @@ enum Done {
     WithDataErrors,
 }
 
+impl Done {
+    fn and(self, other: Self) -> Self {
+        if self == Self::Well { other } else { self }
+    }
+}
+
+/// The current time, RFC 3339.
+fn now() -> String {
+    jiff::Timestamp::now().to_string()
+}
+
 impl General {
     fn home(&self) -> anyhow::Result<Home> {
         let mut home = Home::open(&self.catalogue)?;
@@ -128,6 +143,8 @@ pub(crate) fn run() -> ExitCode {
     let done = match arguments.command {
         Command::Init(command) => command.run(&general),
         Command::Import(command) => command.run(&general),
+        Command::Harvest(command) => command.run(&general),
+        Command::Run(command) => command.run(&general),
         Command::Status(command) => command.run(&general),
         Command::Query(command) => command.run(&general),
         Command::Export(command) => command.run(&general),

@@ -56,6 +56,11 @@ pub(super) fn say(general: &General, text: &str) {
     }
 }
 
+/// A line of talk from outside a command's own course, where nothing is known of its settings.
+pub(super) fn notice(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 pub(super) fn diagnostic(general: &General, diagnostic: &Diagnostic) {
     let text = render(diagnostic, general.messages.style(), colour());
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -18,6 +18,8 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// How often a lock is tried while another command has it.
 const WAIT_STEP: Duration = Duration::from_millis(50);
 
+const SIZED: &str = "{prefix} {wide_bar} {percent:>3} %  {msg}  {eta} left";
+
 /// Shows the work of one command.
 pub(super) struct Progress<'a> {
     general: &'a General,
@@ -73,7 +75,7 @@ impl Watch for Progress<'_> {
             };
             bar.set_draw_target(ProgressDrawTarget::stderr());
             let template = match size {
-                Some(_) => "{prefix} {wide_bar} {percent:>3} %  {msg}  {eta} left",
+                Some(_) => SIZED,
                 None => "{prefix} {spinner}  {msg}  {elapsed}",
             };
             if let Ok(style) = ProgressStyle::with_template(template) {
@@ -102,6 +104,18 @@ impl Watch for Progress<'_> {
             };
             let records = output::number(records);
             output::say(self.general, &format!("{}: {records} records, {rate}/s{left}", self.what));
+        }
+    }
+
+    fn expect(&mut self, size: u64) {
+        self.size = Some(size);
+        if let Some(bar) = &self.bar {
+            if bar.length().is_none()
+                && let Ok(style) = ProgressStyle::with_template(SIZED)
+            {
+                bar.set_style(style);
+            }
+            bar.set_length(size);
         }
     }
 

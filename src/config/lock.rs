@@ -92,6 +92,27 @@ impl Lock {
     }
 }
 
+/// One `pinakes run` at a time, so that one started by the clock does not queue behind another.
+#[derive(Debug)]
+pub struct RunLock {
+    _file: File,
+}
+
+impl RunLock {
+    /// `None` when another process runs.
+    pub fn take(directory: &Path) -> Result<Option<Self>, LockError> {
+        let path = directory.join("pinakes.run");
+        let failed = |source| LockError::Io { path: path.display().to_string(), source };
+        let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
+        let file = file.map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
 /// Tries until it succeeds, or patience ends.
 fn wait_for(
     directory: &Path,

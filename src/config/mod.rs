@@ -3,7 +3,7 @@
 mod lock;
 mod settings;
 
-pub use lock::{Lock, LockError, Patience};
+pub use lock::{Lock, LockError, Patience, RunLock};
 pub use settings::{Limits, Settings};
 
 use crate::catalogue::Graphs;

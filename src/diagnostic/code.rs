@@ -56,6 +56,7 @@ codes! {
     UnknownFormat "unknown-format" Error "the content shows no format we read";
     BadCompression "bad-compression" Error "compressed data is truncated, damaged or a bomb";
     TrailingBytes "trailing-bytes" Warning "bytes after the end of the compressed data were left out";
+    SourceFailed "source-failed" Error "a source could not be harvested to its end";
     NotARecord "not-a-record" Error "bytes between records that are not a record";
     TruncatedRecord "truncated-record" Error "the input ends inside a record";
     OversizeRecord "oversize-record" Error "a record is larger than the limit";

@@ -16,6 +16,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::fetch::{Access, Counts, Fetcher};
 use crate::harvest::oai::{self, Failure, Harvest, Page, Plan, State, Step};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -100,6 +101,91 @@ pub fn harvest_note(session: &Session, source: &str) -> Result<Option<Note>, Pip
     Ok(serde_json::from_slice(&json).ok())
 }
 
+/// The same for all sources that were ever harvested.
+pub fn harvest_notes(session: &Session) -> Result<BTreeMap<String, Note>, PipelineError> {
+    let mut notes = BTreeMap::new();
+    for source in session.archive.harvests()? {
+        if let Some(note) = harvest_note(session, &source)? {
+            notes.insert(source, note);
+        }
+    }
+    Ok(notes)
+}
+
+/// The copy of the notes that a harvest at work leaves for those who cannot read the archive.
+const BESIDE: &str = "harvest.json";
+
+/// The notes as the harvest at work left them; nothing if none is.
+pub fn notes_beside(home: &Home) -> Result<BTreeMap<String, Note>, PipelineError> {
+    match std::fs::read(home.directory.join(BESIDE)) {
+        // A copy that cannot be read will be there again with the next page.
+        Ok(json) => Ok(serde_json::from_slice(&json).unwrap_or_default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(crate::archive::ArchiveError::from(error).into()),
+    }
+}
+
+/// Leaves the copy. That it could not be written is no reason to stop.
+fn leave_beside(home: &Home, sources: &[Source]) {
+    let notes: BTreeMap<&str, &Note> =
+        sources.iter().map(|source| (source.request.source.as_str(), &source.note)).collect();
+    let Ok(json) = serde_json::to_vec(&notes) else { return };
+    let new = home.directory.join("harvest.json.new");
+    let written = std::fs::write(&new, json).and_then(|()| std::fs::rename(&new, home.directory.join(BESIDE)));
+    if let Err(error) = written {
+        tracing::debug!(%error, "no copy of the notes");
+    }
+}
+
+/// What a source would give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehearsal {
+    pub prefix: String,
+    /// From when on it would be asked.
+    pub from: Option<String>,
+    /// How many records the source says there are.
+    pub expected: Option<u64>,
+    /// How many its first page lists,
+    pub listed: u64,
+    /// and whether there are more.
+    pub more: bool,
+}
+
+/// Asks a source how much there is, and takes nothing.
+pub fn rehearse(
+    home: Home,
+    course: &Course,
+    fetcher: &Fetcher,
+    time: &str,
+    watch: &mut dyn Watch,
+) -> Result<Result<Rehearsal, oai::HarvestError>, PipelineError> {
+    let note = harvest_note(&Session::read(home, watch)?, &course.source)?.unwrap_or_default();
+    let plan = Plan { one_by_one: true, ..course.plan.clone() };
+    let mut machine = Harvest::new(plan, State { run: None, owed: Vec::new(), ..note.state }, time);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let session = match fetcher.open(&course.access, &course.plan.base_url, cancel) {
+        Ok(session) => session,
+        Err(fault) => return Ok(Err(fault.into())),
+    };
+    let page = match machine.next(&session) {
+        Step::Page(page) => Some(page),
+        Step::Done(_) => None,
+        Step::Failed(failure) => return Ok(Err(failure.error)),
+    };
+    let run = page.as_ref().and_then(|page| page.state.run.as_ref());
+    let listed = run.into_iter().flat_map(|run| &run.tasks).map(|task| match task {
+        oai::Task::Records(wanted) => wanted.len() as u64,
+        _ => 0,
+    });
+    Ok(Ok(Rehearsal {
+        listed: listed.sum(),
+        more: run.is_some_and(|run| run.tasks.iter().any(|task| matches!(task, oai::Task::List(_)))),
+        prefix: run.map(|run| run.prefix.clone()).or(course.plan.prefix.clone()).unwrap_or_default(),
+        from: run.and_then(|run| run.from).map(|from| from.to_string()),
+        expected: page.as_ref().and_then(|page| page.progress.complete_list_size),
+    }))
+}
+
 /// Harvests sources side by side.
 pub fn harvest(
     home: Home,
@@ -149,6 +235,7 @@ pub fn harvest(
         result
     })?;
     watch.end();
+    let _ = std::fs::remove_file(session.home.directory.join(BESIDE));
     Ok(sources.into_iter().map(Source::harvested).collect())
 }
 
@@ -305,6 +392,7 @@ fn take(
                         intake.watch.expect(size);
                     }
                     intake.watch.advance(done, done);
+                    leave_beside(home, sources);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break Turn::Over,

@@ -5,6 +5,7 @@
 //! purpose. Every path to the store is the same: archive entry, decode, map, write.
 
 mod compare;
+mod course;
 mod coverage;
 mod explain;
 mod harvest;
@@ -22,7 +23,11 @@ mod taking;
 pub use compare::{Comparison, compare};
 pub use coverage::{coverage_of_files, coverage_of_source};
 pub use explain::{Origin, explain};
-pub use harvest::{Course, End, HarvestRequest, Harvested, Note, harvest, harvest_note};
+pub use course::CourseError;
+pub use harvest::{
+    Course, End, HarvestRequest, Harvested, Note, Rehearsal, harvest, harvest_note, harvest_notes, notes_beside,
+    rehearse,
+};
 pub use import::{Request, import};
 pub use intake::Summary;
 pub use mapping::{Change, Followed, follow_rules, load, unload};

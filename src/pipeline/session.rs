@@ -7,6 +7,7 @@ use crate::catalogue::{Catalogue, Selection};
 use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::map::{self, ContentTypes};
 use oxrdf::Triple;
 use rayon::prelude::*;

@@ -70,8 +70,10 @@ pub struct Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// Only when somebody names it.
+    /// Whenever everything is.
     #[default]
+    Always,
+    /// Only when somebody names it.
     Manual,
     Hourly,
     Daily,
@@ -186,11 +188,16 @@ impl Files {
 }
 
 impl Schedule {
-    /// The seconds from one harvest to the next; `None` when nobody waits for it.
+    /// Whether it is due at any time.
+    pub fn is_always(self) -> bool {
+        self == Self::Always
+    }
+
+    /// The seconds from one harvest to the next; `None` when nobody counts them.
     pub fn seconds(self) -> Option<u64> {
         const HOUR: u64 = 3600;
         match self {
-            Self::Manual => None,
+            Self::Always | Self::Manual => None,
             Self::Hourly => Some(HOUR),
             Self::Daily => Some(24 * HOUR),
             Self::Weekly => Some(7 * 24 * HOUR),
@@ -200,6 +207,7 @@ impl Schedule {
 
     pub fn name(self) -> &'static str {
         match self {
+            Self::Always => "always",
             Self::Manual => "manual",
             Self::Hourly => "hourly",
             Self::Daily => "daily",

@@ -128,7 +128,8 @@ pub(super) fn read(
     })
 }
 
-const SCHEDULES: [(&str, Schedule); 5] = [
+const SCHEDULES: [(&str, Schedule); 6] = [
+    ("always", Schedule::Always),
     ("manual", Schedule::Manual),
     ("hourly", Schedule::Hourly),
     ("daily", Schedule::Daily),

@@ -96,7 +96,7 @@ fn say(diagnostics: &[Diagnostic], general: &General) {
 }
 
 /// The sources, after a word about each mistake; and how that ends.
-fn registry(general: &General) -> anyhow::Result<(Registry, Done)> {
+pub(super) fn registry(general: &General) -> anyhow::Result<(Registry, Done)> {
     let registry = Registry::read(&general.home()?.directory)?;
     say(registry.diagnostics(), general);
     let done = if registry.diagnostics().is_empty() { Done::Well } else { Done::WithDataErrors };

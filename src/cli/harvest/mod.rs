@@ -1,0 +1,157 @@
+//! `pinakes harvest`: take records from their sources.
+
+mod report;
+mod status;
+mod stop;
+
+use super::progress::Progress;
+use super::{Done, General, import, output};
+use anyhow::{Context, bail};
+use pinakes::diagnostic::near;
+use pinakes::fetch::{Fetcher, Options};
+use pinakes::pipeline::{self, Course, End, HarvestRequest, Harvested};
+use pinakes::source::{Harvester, Registry, Source};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Take records from sources: what is new, changed or deleted since the last time
+///
+/// Sources are asked side by side, each as gently as its description says. Every page is in the
+/// archive, with the place after it, before the next one counts; so a harvest that was stopped,
+/// killed or left by its source goes on where it was when the same command is given again.
+/// Ctrl-C finishes the page and stops; twice stops at once.
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = "\
+Examples:
+  pinakes harvest
+  pinakes harvest arxiv bnf
+  pinakes harvest --full arxiv
+  pinakes harvest --since 2024-05-31 arxiv
+  pinakes harvest --dry-run
+  pinakes harvest status
+
+Exit status: 0 done; 1 done, but a source failed or some data was refused; 2 could not run")]
+pub(super) struct Harvest {
+    #[command(subcommand)]
+    command: Option<HarvestCommand>,
+    #[command(flatten)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum HarvestCommand {
+    Status(status::Status),
+}
+
+#[derive(clap::Args)]
+struct What {
+    /// The sources; without any, all that are enabled
+    #[arg(value_name = "SOURCE")]
+    sources: Vec<String>,
+    /// Ask for everything again; what is not there any more is withdrawn
+    #[arg(long, conflicts_with = "since")]
+    full: bool,
+    /// Ask for what changed since then, this once
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Ask how much there is, and take nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Fill the archive and leave the store for later; any other command lets it follow
+    #[arg(long)]
+    archive_only: bool,
+}
+
+impl Harvest {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        match self.command {
+            Some(HarvestCommand::Status(status)) => status.run(general),
+            None => self.what.run(general),
+        }
+    }
+}
+
+impl What {
+    fn run(self, general: &General) -> anyhow::Result<Done> {
+        let (registry, mistakes) = super::source::registry(general)?;
+        let named = !self.sources.is_empty();
+        let sources = chosen(&registry, &self.sources)?;
+        if sources.is_empty() {
+            bail!("no source is enabled; `pinakes source add` describes one, `pinakes source enable` wakes one");
+        }
+        let mut courses = Vec::new();
+        let mut files = Vec::new();
+        for source in sources {
+            match source.harvester() {
+                Ok(Harvester::OaiPmh) => courses.push(Course::of(source, self.full, self.since.as_deref())?),
+                Ok(Harvester::File) => files.push(source),
+                Err(refused) if named => return Err(refused.into()),
+                Err(refused) => output::say(general, &refused.to_string()),
+                Ok(_) => bail!("`{}` has a technique that this command does not know", source.key),
+            }
+        }
+        if self.dry_run {
+            return report::rehearse(general, &courses, &files);
+        }
+        let mut done = mistakes;
+        done = done.and(take(general, courses, self.archive_only)?);
+        for source in files {
+            done = done.and(import::take_files(general, source)?);
+        }
+        Ok(done)
+    }
+}
+
+/// Harvests, and says what came.
+pub(super) fn take(general: &General, courses: Vec<Course>, archive_only: bool) -> anyhow::Result<Done> {
+    if courses.is_empty() {
+        return Ok(Done::Well);
+    }
+    let cancel = Arc::new(AtomicBool::new(false));
+    stop::on_interrupt(&cancel);
+    let fetcher = Fetcher::new(Options::default()).context("no connection can be made")?;
+    let request = HarvestRequest { courses, archive_only, clock: &super::now, cancel };
+    let mut progress = Progress::new(general);
+    let harvested = pipeline::harvest(general.home()?, &request, &fetcher, &mut progress)?;
+    progress.rest();
+    report::show(general, &harvested)?;
+    outcome(&harvested)
+}
+
+/// Done if some source was; a harvest of which nothing worked could not run.
+fn outcome(harvested: &[Harvested]) -> anyhow::Result<Done> {
+    let failed = |one: &&Harvested| matches!(one.end, End::Failed { .. });
+    if let [only] = harvested
+        && let End::Failed { reason, .. } = &only.end
+        && only.summary.records == 0
+    {
+        bail!("`{}` could not be harvested: {reason}", only.source);
+    }
+    let errors = harvested.iter().any(|one| one.summary.has_errors() || one.end == End::Incomplete);
+    let well = !errors && harvested.iter().filter(failed).count() == 0;
+    Ok(if well { Done::Well } else { Done::WithDataErrors })
+}
+
+/// The sources that were named, or all that are awake, the most important first.
+pub(super) fn chosen<'a>(registry: &'a Registry, named: &[String]) -> anyhow::Result<Vec<&'a Source>> {
+    if named.is_empty() {
+        return Ok(registry.in_order());
+    }
+    let mut sources: Vec<&Source> = Vec::new();
+    for key in named {
+        let Some(source) = registry.get(key) else {
+            let keys: Vec<&str> = registry.keys().collect();
+            match near(key, keys.iter().copied()).as_slice() {
+                [] => bail!("no source `{key}` is described; `pinakes source list --keys` names those that are"),
+                near => bail!("no source `{key}` is described; did you mean `{}`?", near.join("` or `")),
+            }
+        };
+        if !source.enabled {
+            bail!("`{key}` is disabled; `pinakes source enable {key}` wakes it");
+        }
+        if !sources.iter().any(|known| known.key == source.key) {
+            sources.push(source);
+        }
+    }
+    Ok(sources)
+}
