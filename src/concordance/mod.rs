@@ -21,27 +21,34 @@ mod need;
 mod problem;
 pub mod program;
 mod query;
+mod quoted;
+mod reading;
 pub mod run;
 mod schema;
 pub mod selector;
+mod sense;
 mod set;
+mod side_by_side;
+mod source;
 mod table;
 mod template;
 pub mod turtle;
 
 pub use expression::visit;
 pub use need::{Need, Words};
-pub use problem::{Problem, position};
+pub use problem::{Lines, Problem};
 pub use query::{Query, query_functions};
-pub use set::{Concordances, Kind, Loaded, Origin, Source, path_of};
+pub use set::{Concordances, Loaded};
+pub use source::{Kind, Origin, Source, path_of, with_source};
 pub use table::table;
 
 /// Names that somebody may have meant, the nearest first, at most three.
 pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let name = name.to_lowercase();
+    let lower = name.to_lowercase();
     let mut found: Vec<(usize, &str)> = known
-        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
+        .map(|known| (strsim::damerau_levenshtein(&lower, &known.to_lowercase()), known))
+        // What is there already was not misspelt.
+        .filter(|(distance, known)| *known != name && *distance <= (known.len().max(name.len()) / 3).max(1))
         .collect();
     found.sort_unstable();
     found.dedup();
