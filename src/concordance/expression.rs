@@ -5,6 +5,7 @@ use super::file::Text;
 use super::fragment::FUNCTIONS;
 use super::lex::{self, Kind};
 use super::program::{Arithmetic, Codes, Compare, ElementPath, Expr, FieldPath, Function, Given, List};
+use super::quoted;
 use super::selector::{Alternative, Key, Selector, Tag, parse_positions};
 use crate::diagnostic::{Code, Problem};
 use crate::ontology::xsd;
@@ -129,7 +130,10 @@ impl Compiler<'_, '_> {
                 let message = format!("nothing binds `${name}`");
                 let problem = Problem::new(Code::UnboundVariable, self.find(Kind::Variable, name), message);
                 let problem = problem.label("neither a subfield, a bind, nor given");
-                self.problems.push(problem.near(&near));
+                self.problems.push(match Given::from_name(name) {
+                    Some(_) => problem.hint("only a rule with `each = \"…\"` binds it"),
+                    None => problem.near(&near),
+                });
                 None
             }
         }
@@ -629,35 +633,15 @@ pub fn field_path(text: &str) -> Result<FieldPath, String> {
 
 /// Alternatives, each a path.
 fn element_paths(text: &str) -> Result<Vec<ElementPath>, String> {
-    let mut paths = Vec::new();
-    let mut depth = 0_usize;
-    let cut = text.split(|c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == '|' && depth == 0
-    });
-    for path in cut {
-        paths.push(element_path(path.trim())?);
-    }
-    Ok(paths)
+    let paths = quoted::split(text, '|').into_iter();
+    paths.map(|at| element_path(text.get(at).unwrap_or_default().trim())).collect()
 }
 
 fn element_path(text: &str) -> Result<ElementPath, String> {
     let mut steps = Vec::new();
     let mut attribute = None;
-    let mut depth = 0_usize;
-    let cut = text.split(|c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == '/' && depth == 0
-    });
-    for step in cut {
+    for at in quoted::split(text, '/') {
+        let step = text.get(at).unwrap_or_default();
         if let Some(name) = step.strip_prefix('@') {
             attribute = Some(name.to_owned());
             continue;
@@ -665,7 +649,7 @@ fn element_path(text: &str) -> Result<ElementPath, String> {
         let parsed = Selector::parse(step).map_err(|error| error.message)?;
         let Some(alternative) = parsed.alternatives.into_iter().next() else { continue };
         let name = match alternative.tag {
-            Tag::Record => "record".to_owned(),
+            Tag::Path(path) => path.join("/"),
             tag => tag.notation(),
         };
         for condition in &alternative.conditions {

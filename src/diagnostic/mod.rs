@@ -11,7 +11,7 @@ pub mod render;
 
 pub use code::{Code, Severity};
 pub use place::Place;
-pub use problem::{Problem, near, position};
+pub use problem::{Lines, Problem, near};
 
 use serde::{Deserialize, Serialize};
 

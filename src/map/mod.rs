@@ -53,7 +53,7 @@ pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
     }
     let view = View::new(record);
     let mut outcome = run(record, &view, context, &name);
-    let rules = context.concordances.rules(record.model);
+    let rules = context.concordances.rules_for(record.model, context.source);
     let text = trace::write(rules, &view, &outcome, name.as_str());
     triples.append(&mut outcome.triples);
     triples.push(Triple::new(name.clone(), pin::FIELDS, Literal::new_simple_literal(fields(&view))));

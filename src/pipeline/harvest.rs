@@ -5,6 +5,7 @@
 //! back-pressure there is. A source that fails is reported and can be resumed; the others go on.
 //! Between two pages the catalogue is lent to whoever waits for it.
 
+use super::described::Describing;
 use super::intake::{Account, Intake, Summary};
 use super::store_writer::{self, Pending};
 use super::taking::{Decoded, Taking, placed};
@@ -363,6 +364,7 @@ fn take(
     watch: &mut dyn Watch,
 ) -> Result<Turn, PipelineError> {
     let concordances = Arc::clone(session.concordances());
+    let describing = Describing::new(&session.catalogue)?;
     let Session { archive, catalogue, home, content_types, lock, .. } = session;
     store_writer::run(catalogue, |store| {
         let mut intake = Intake {
@@ -371,6 +373,7 @@ fn take(
             content_types,
             concordances: &concordances,
             pending: Pending::default(),
+            describing,
             store,
             map: !request.archive_only,
             watch,

@@ -3,6 +3,7 @@
 //! A record counts when the archive has synced it; the store follows on its own thread.
 //! Decoding runs on all cores within a batch, and what comes out keeps the order of the input.
 
+use super::described::Describing;
 use super::intake::{Account, Intake, Summary};
 use super::store_writer::{self, Pending};
 use super::taking::{Decoded, Taking, placed};
@@ -56,6 +57,7 @@ pub fn import(
     };
     let (number, run) = session.archive.begin_run(&run, &request.time)?;
     let concordances = Arc::clone(session.concordances());
+    let describing = Describing::new(&session.catalogue)?;
     let Session { archive, catalogue, home, content_types, .. } = session;
     store_writer::run(catalogue, |store| {
         let intake = Intake {
@@ -64,6 +66,7 @@ pub fn import(
             content_types,
             concordances: &concordances,
             pending: Pending::default(),
+            describing,
             store,
             map: true,
             watch,

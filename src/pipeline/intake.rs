@@ -4,6 +4,7 @@
 //! counted and remembered about one source is its [`Account`].
 
 use super::PipelineError;
+use super::described::Describing;
 use super::store_writer::{Pending, Store};
 use super::taking::{Decoded, Taking, placed};
 use super::Watch;
@@ -75,6 +76,7 @@ pub(super) struct Intake<'a> {
     pub content_types: &'a ContentTypes,
     pub concordances: &'a Concordances,
     pub pending: Pending,
+    pub describing: Describing,
     pub store: &'a Store,
     /// Whether the store follows at once.
     pub map: bool,
@@ -145,11 +147,19 @@ impl Intake<'_> {
             return Ok(());
         }
         let (graphs, content_types, concordances) = (self.graphs, self.content_types, self.concordances);
-        let mapped: Vec<_> = fresh
+        let decoded: Vec<_> = fresh
             .into_par_iter()
             .map(|(entry, record, outcome)| {
                 let mut diagnostics = Vec::new();
                 let record = record.or_else(|| decode_late(&entry, &mut diagnostics));
+                (entry, record, diagnostics, outcome)
+            })
+            .collect();
+        let models = decoded.iter().filter_map(|(_, record, ..)| record.as_ref().map(|record| record.model));
+        self.describing.add(models, concordances, graphs, &mut self.pending);
+        let mapped: Vec<_> = decoded
+            .into_par_iter()
+            .map(|(entry, record, mut diagnostics, outcome)| {
                 let triples = record.filter(|_| entry.kind == Kind::Record).map(|record| {
                     let context = map::Context {
                         graphs,

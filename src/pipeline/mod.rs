@@ -7,7 +7,9 @@
 mod compare;
 mod course;
 mod coverage;
+mod described;
 mod explain;
+mod following;
 mod harvest;
 mod import;
 mod intake;
@@ -30,7 +32,8 @@ pub use harvest::{
 };
 pub use import::{Request, import};
 pub use intake::Summary;
-pub use mapping::{Change, Followed, follow_rules, load, unload};
+pub use following::{Followed, follow_rules};
+pub use mapping::{Change, Changed, load, unload};
 pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
 pub use reading::read_records;

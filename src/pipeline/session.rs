@@ -1,5 +1,6 @@
 //! An opened catalogue, and the way its store follows its archive.
 
+use super::described::Describing;
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
 use crate::archive::{Archive, Entry, Kind};
@@ -9,6 +10,7 @@ use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::map::{self, ContentTypes};
+use crate::record::Model;
 use oxrdf::Triple;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -127,7 +129,7 @@ impl Session {
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
         let session = Self::assemble(home, archive, catalogue, lock)?;
         catch_up(&session, watch)?;
-        super::mapping::follow_rules(&session, watch)?;
+        super::following::follow_rules(&session, watch)?;
         super::sources::mirror_sources(&session)?;
         Ok(session)
     }
@@ -142,8 +144,12 @@ impl Session {
 
     /// The statements of an archived record, or `None` when it cannot be decoded.
     pub fn triples(&self, entry: &Entry) -> Option<Vec<Triple>> {
+        self.map(entry).map(|(_, triples)| triples)
+    }
+
+    fn map(&self, entry: &Entry) -> Option<(Model, Vec<Triple>)> {
         let record = decode_entry(entry)?;
-        Some(map::map(&record, &self.context(entry)).triples)
+        Some((record.model, map::map(&record, &self.context(entry)).triples))
     }
 
     pub(super) fn context<'a>(&'a self, entry: &'a Entry) -> map::Context<'a> {
@@ -189,6 +195,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     store_writer::run(&session.catalogue, |store| {
         let mut pending = Pending::default();
         pending.vocabulary(&session.home.graphs, &session.content_types);
+        let mut describing = Describing::new(&session.catalogue)?;
         loop {
             let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
             let mut bytes = 0;
@@ -222,14 +229,17 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
             let mapped: Vec<_> = current
                 .into_par_iter()
                 .map(|(entry, versions)| {
-                    let triples = match entry.kind {
-                        Kind::Record => session.triples(&entry),
+                    let mapped = match entry.kind {
+                        Kind::Record => session.map(&entry),
                         _ => None,
                     };
-                    (entry, versions, triples)
+                    (entry, versions, mapped)
                 })
                 .collect();
-            for (entry, versions, triples) in mapped {
+            let models = mapped.iter().filter_map(|(_, _, mapped)| mapped.as_ref().map(|(model, _)| *model));
+            describing.add(models, session.concordances(), &session.home.graphs, &mut pending);
+            for (entry, versions, mapped) in mapped {
+                let triples = mapped.map(|(_, triples)| triples);
                 if triples.is_none() && entry.kind == Kind::Record {
                     let message = "the record cannot be read";
                     let mut diagnostic = Diagnostic::new(Code::NotARecord, message);

@@ -5,7 +5,7 @@ use super::descriptor::{Place, Source};
 use super::fault::Fault;
 use super::key::check_registered_key;
 use super::read;
-use crate::diagnostic::{Code, Diagnostic, position};
+use crate::diagnostic::{Code, Diagnostic, Lines};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ impl Registry {
                 for (key, value) in sources {
                     let place = Place {
                         file: file.to_owned(),
-                        line: position(text, key.span().start).0,
+                        line: Lines::new(text).position(key.span().start).0,
                         among_settings: true,
                     };
                     self.source(key.get_ref(), value.get_ref(), key.span(), place, text);

@@ -1,43 +1,53 @@
 //! What kind of character is this? Looked up in tables that are made once: the standard library
 //! searches for the answer, and texts in other scripts ask for every letter.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use unicode_normalization::char::is_combining_mark as is_mark;
 
-/// The characters of the Basic Multilingual Plane, a bit each.
-type Plane = Box<[u64]>;
-
-fn plane(is: impl Fn(char) -> bool) -> Plane {
-    let bits = |block: u32| {
-        let characters = (block * 64..block * 64 + 64).enumerate();
-        characters.filter(|(_, code)| char::from_u32(*code).is_some_and(&is)).fold(0, |bits, (at, _)| bits | 1 << at)
-    };
-    (0..0x1_0000 / 64).map(bits).collect()
+/// The characters of the Basic Multilingual Plane, a bit each, in blocks that are made when
+/// they are first asked for: a text needs few of them.
+struct Plane {
+    blocks: [OnceLock<[u64; 4]>; 256],
+    is: fn(char) -> bool,
 }
 
-fn holds(plane: &Plane, c: char) -> Option<bool> {
-    plane.get(c as usize / 64).map(|bits| bits >> (c as usize % 64) & 1 == 1)
+impl Plane {
+    const fn new(is: fn(char) -> bool) -> Self {
+        Self { blocks: [const { OnceLock::new() }; 256], is }
+    }
+
+    fn holds(&self, c: char) -> bool {
+        let code = c as usize;
+        let Some(block) = self.blocks.get(code >> 8) else { return (self.is)(c) };
+        let bits = block.get_or_init(|| {
+            let mut bits = [0; 4];
+            let first = (code & !0xFF) as u32;
+            for (words, from) in bits.iter_mut().zip((first..).step_by(64)) {
+                let known = (0..64).filter(|at| char::from_u32(from + at).is_some_and(self.is));
+                *words = known.fold(0u64, |bits, at| bits | 1 << at);
+            }
+            bits
+        });
+        bits.get(code >> 6 & 3).is_some_and(|bits| bits >> (code & 63) & 1 == 1)
+    }
 }
 
 /// A letter by Unicode.
 pub fn is_alphabetic(c: char) -> bool {
-    static LETTERS: LazyLock<Plane> = LazyLock::new(|| plane(char::is_alphabetic));
-    if c.is_ascii() { c.is_ascii_alphabetic() } else { holds(&LETTERS, c).unwrap_or_else(|| c.is_alphabetic()) }
+    static LETTERS: Plane = Plane::new(char::is_alphabetic);
+    if c.is_ascii() { c.is_ascii_alphabetic() } else { LETTERS.holds(c) }
 }
 
 /// A letter, a digit, or a sign that is part of one.
 pub fn is_of_word(c: char) -> bool {
-    static WORDS: LazyLock<Plane> = LazyLock::new(|| plane(|c| c.is_alphanumeric() || is_mark(c)));
-    if c.is_ascii() {
-        return c.is_ascii_alphanumeric();
-    }
-    holds(&WORDS, c).unwrap_or_else(|| c.is_alphanumeric() || is_mark(c))
+    static WORDS: Plane = Plane::new(|c| c.is_alphanumeric() || is_mark(c));
+    if c.is_ascii() { c.is_ascii_alphanumeric() } else { WORDS.holds(c) }
 }
 
 /// A mark that goes with the letter before it.
 pub fn is_combining_mark(c: char) -> bool {
-    static MARKS: LazyLock<Plane> = LazyLock::new(|| plane(is_mark));
-    !c.is_ascii() && holds(&MARKS, c).unwrap_or_else(|| is_mark(c))
+    static MARKS: Plane = Plane::new(is_mark);
+    !c.is_ascii() && MARKS.holds(c)
 }
 
 #[cfg(test)]
