@@ -108,7 +108,7 @@ impl Registry {
                 for (key, value) in sources {
                     let place = Place {
                         file: file.to_owned(),
-                        line: Lines::new(text).position(key.span().start).0,
+                        line: Lines::of(text).position(key.span().start).0,
                         among_settings: true,
                     };
                     self.source(key.get_ref(), value.get_ref(), key.span(), place, text);
