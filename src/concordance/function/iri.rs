@@ -44,7 +44,9 @@ pub fn iri(text: &str) -> Option<String> {
 /// An address of the web in which every character may stand where it stands: most are.
 fn is_plain(iri: &str) -> bool {
     let rest = iri.strip_prefix("http://").or_else(|| iri.strip_prefix("https://"));
-    let may_stand = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'-' | b'_' | b'?' | b'=' | b'&' | b'~');
+    let may_stand = |b: u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'-' | b'_' | b'?' | b'=' | b'&' | b'~')
+    };
     rest.is_some_and(|rest| {
         rest.starts_with(|c: char| c.is_ascii_alphanumeric())
             && rest.bytes().fold(true, |plain, b| plain & may_stand(b))

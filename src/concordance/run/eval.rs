@@ -528,7 +528,8 @@ pub fn is_empty(value: &Value<'_>) -> bool {
 
 /// An indicator as a text.
 pub fn one_character(c: char) -> Cow<'static, str> {
-    const ASCII: &str = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+    const ASCII: &str =
+        " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
     let at = (c as usize).wrapping_sub(32);
     match ASCII.get(at..at.wrapping_add(1)) {
         Some(text) => Cow::Borrowed(text),

@@ -208,8 +208,11 @@ impl<'a> Runner<'a, '_, '_> {
         let by_tag = by_tag && field.depth == 0;
         for (rule, alternative) in rules {
             let Some((rule_of, alternative)) = self.alternative(*rule, *alternative) else { continue };
-            let is_meant =
-                if by_tag { view.is_meant_by_tag(index, alternative) } else { view.is_meant(index, alternative) };
+            let is_meant = if by_tag {
+                view.is_meant_by_tag(index, alternative)
+            } else {
+                view.is_meant(index, alternative)
+            };
             if !is_meant {
                 continue;
             }
