@@ -2,8 +2,9 @@
 
 use super::entry::{Entry, Kind, PayloadHash, Stored};
 use super::index::{
-    BLOCKS, CONCORDANCES, ConcordanceVersion, End, HARVESTS, META, OLDER, PAYLOADS, Place, RECORDS, REJECT_KEYS,
-    REJECTS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version, failed, from_json, key, older_key,
+    BLOCKS, CONCORDANCES, ConcordanceVersion, End, HARVESTS, META, OLDER, PAYLOADS, Place, RECORDS,
+    REJECT_KEYS, REJECTS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version, failed, from_json, key,
+    older_key,
 };
 use super::{ArchiveError, Outcome};
 use redb::{ReadableTable, Table, WriteTransaction};

@@ -74,8 +74,7 @@ impl Lock {
 
     /// Whether another process waits for this one.
     pub fn is_wanted(&self) -> bool {
-        queue(&self.directory)
-            .is_ok_and(|queue| matches!(queue.try_lock(), Err(TryLockError::WouldBlock)))
+        queue(&self.directory).is_ok_and(|queue| matches!(queue.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
     /// Lets those who wait have their turn. To go on, lock again.

@@ -21,7 +21,8 @@ impl Course {
     pub fn of(source: &Source, full: bool, since: Option<&str>) -> Result<Self, CourseError> {
         let Some(oai) = &source.oai else { return Err(CourseError::NoAddress(source.key.clone())) };
         let stamp = |text: Option<&str>| {
-            text.map(|text| Stamp::parse(text).ok_or_else(|| CourseError::BadDate(text.to_owned()))).transpose()
+            text.map(|text| Stamp::parse(text).ok_or_else(|| CourseError::BadDate(text.to_owned())))
+                .transpose()
         };
         let plan = Plan {
             base_url: oai.url.clone(),

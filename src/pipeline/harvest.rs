@@ -132,7 +132,8 @@ fn leave_beside(home: &Home, sources: &[Source]) {
         sources.iter().map(|source| (source.request.source.as_str(), &source.note)).collect();
     let Ok(json) = serde_json::to_vec(&notes) else { return };
     let new = home.directory.join("harvest.json.new");
-    let written = std::fs::write(&new, json).and_then(|()| std::fs::rename(&new, home.directory.join(BESIDE)));
+    let written =
+        std::fs::write(&new, json).and_then(|()| std::fs::rename(&new, home.directory.join(BESIDE)));
     if let Err(error) = written {
         tracing::debug!(%error, "no copy of the notes");
     }
@@ -473,9 +474,8 @@ impl Source {
         for record in page.records {
             let kind = if record.header.deleted { Kind::Withdrawal } else { Kind::Record };
             let id = record.header.identifier.unwrap_or_default();
-            let mut entry =
-                Entry::new(kind, &self.request.source, &id, self.number, &self.request.time)
-                    .with_payload(record.payload);
+            let mut entry = Entry::new(kind, &self.request.source, &id, self.number, &self.request.time)
+                .with_payload(record.payload);
             entry.format = Some(oai::FORMAT);
             entry.content_type.clone_from(&self.request.content_type);
             entry.origin = Origin { name: self.url.clone(), number: record.number, offset: record.offset };
@@ -486,8 +486,7 @@ impl Source {
         }
         for reject in page.rejects {
             let payload = Payload { bytes: reject.payload, number: reject.number, offset: reject.offset };
-            let mut rejected =
-                taking.rejected(&self.url, Some(oai::FORMAT), payload, reject.diagnostic);
+            let mut rejected = taking.rejected(&self.url, Some(oai::FORMAT), payload, reject.diagnostic);
             for diagnostic in &mut rejected.diagnostics {
                 diagnostic.place.origin = Some(page.url.clone());
                 diagnostic.place.record.clone_from(&reject.identifier);
@@ -510,8 +509,8 @@ impl Source {
         if self.over {
             self.note.summary = self.account.summary.clone();
         }
-        let json = serde_json::to_vec(&self.note)
-            .map_err(|error| crate::archive::ArchiveError::Io(error.into()))?;
+        let json =
+            serde_json::to_vec(&self.note).map_err(|error| crate::archive::ArchiveError::Io(error.into()))?;
         let entry = Entry::new(Kind::Harvest, &self.request.source, "", self.number, &self.request.time);
         Ok(entry.with_payload(json))
     }

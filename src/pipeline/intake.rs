@@ -4,10 +4,10 @@
 //! counted and remembered about one source is its [`Account`].
 
 use super::PipelineError;
+use super::Watch;
 use super::described::Describing;
 use super::store_writer::{Pending, Store};
 use super::taking::{Decoded, Taking, placed};
-use super::Watch;
 use crate::archive::{Archive, Entry, Kind, Outcome, Run, RunReport};
 use crate::catalogue::Graphs;
 use crate::concordance::Concordances;
@@ -198,7 +198,12 @@ impl Intake<'_> {
     }
 
     /// Ends a run: what can only be known now is done, and the run says what it amounted to.
-    pub fn finish(&mut self, taking: Taking<'_>, account: &mut Account, run: Run) -> Result<(), PipelineError> {
+    pub fn finish(
+        &mut self,
+        taking: Taking<'_>,
+        account: &mut Account,
+        run: Run,
+    ) -> Result<(), PipelineError> {
         self.settle_duplicates(taking, account)?;
         self.withdraw_missing(taking, account)?;
         let run = Run { report: Some(account.summary.report()), ..run };

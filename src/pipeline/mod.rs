@@ -23,16 +23,16 @@ mod store_writer;
 mod taking;
 
 pub use compare::{Comparison, compare};
+pub use course::CourseError;
 pub use coverage::{coverage_of_files, coverage_of_source};
 pub use explain::{Origin, explain};
-pub use course::CourseError;
+pub use following::{Followed, follow_rules};
 pub use harvest::{
-    Course, End, HarvestRequest, Harvested, Note, Rehearsal, harvest, harvest_note, harvest_notes, notes_beside,
-    rehearse,
+    Course, End, HarvestRequest, Harvested, Note, Rehearsal, harvest, harvest_note, harvest_notes,
+    notes_beside, rehearse,
 };
 pub use import::{Request, import};
 pub use intake::Summary;
-pub use following::{Followed, follow_rules};
 pub use mapping::{Change, Changed, load, unload};
 pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};

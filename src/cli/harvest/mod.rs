@@ -21,7 +21,9 @@ use std::sync::atomic::AtomicBool;
 /// killed or left by its source goes on where it was when the same command is given again.
 /// Ctrl-C finishes the page and stops; twice stops at once.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   pinakes harvest
   pinakes harvest arxiv bnf
@@ -30,7 +32,8 @@ Examples:
   pinakes harvest --dry-run
   pinakes harvest status
 
-Exit status: 0 done; 1 done, but a source failed or some data was refused; 2 could not run")]
+Exit status: 0 done; 1 done, but a source failed or some data was refused; 2 could not run"
+)]
 pub(super) struct Harvest {
     #[command(subcommand)]
     command: Option<HarvestCommand>,
@@ -77,7 +80,9 @@ impl What {
         let named = !self.sources.is_empty();
         let sources = chosen(&registry, &self.sources)?;
         if sources.is_empty() {
-            bail!("no source is enabled; `pinakes source add` describes one, `pinakes source enable` wakes one");
+            bail!(
+                "no source is enabled; `pinakes source add` describes one, `pinakes source enable` wakes one"
+            );
         }
         let mut courses = Vec::new();
         let mut files = Vec::new();
@@ -142,7 +147,9 @@ pub(super) fn chosen<'a>(registry: &'a Registry, named: &[String]) -> anyhow::Re
         let Some(source) = registry.get(key) else {
             let keys: Vec<&str> = registry.keys().collect();
             match near(key, keys.iter().copied()).as_slice() {
-                [] => bail!("no source `{key}` is described; `pinakes source list --keys` names those that are"),
+                [] => {
+                    bail!("no source `{key}` is described; `pinakes source list --keys` names those that are")
+                }
                 near => bail!("no source `{key}` is described; did you mean `{}`?", near.join("` or `")),
             }
         };

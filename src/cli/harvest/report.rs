@@ -33,11 +33,8 @@ pub fn show(general: &General, harvested: &[Harvested]) -> anyhow::Result<()> {
         if !parts.is_empty() {
             said += &format!(": {}", parts.join(", "));
         }
-        said += &format!(
-            "; {} in {}",
-            output::count(one.pages, "page"),
-            output::count(one.requests, "request")
-        );
+        said +=
+            &format!("; {} in {}", output::count(one.pages, "page"), output::count(one.requests, "request"));
         if one.retries > 0 {
             said += &format!(", {} of them again", output::number(one.retries));
         }
@@ -73,8 +70,11 @@ pub fn rehearse(general: &General, courses: &[Course], files: &[&Source]) -> any
                 };
                 let since = found.from.as_deref().map(|from| format!(" since {from}")).unwrap_or_default();
                 let line = format!("{}: would take {said}{since} as {}", course.source, found.prefix);
-                rows.push((json!({ "source": course.source, "expected": found.expected, "listed": found.listed,
-                    "more": found.more, "from": found.from, "prefix": found.prefix }), line));
+                rows.push((
+                    json!({ "source": course.source, "expected": found.expected, "listed": found.listed,
+                    "more": found.more, "from": found.from, "prefix": found.prefix }),
+                    line,
+                ));
             }
             Err(error) => {
                 done = Done::WithDataErrors;
