@@ -20,6 +20,7 @@ const NOUNS: &[&str] = &[
     "diagnostic",
     "fetch",
     "index",
+    "markup",
     "ontology",
     "record",
     "sort",
@@ -36,10 +37,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The settings hold the base IRI, and `Graphs` is what a base IRI is checked by.
     ("concordance", &["diagnostic", "ontology", "record"]),
     ("config", &["catalogue"]),
-    ("decode", &["diagnostic", "ontology", "record", "sort"]),
+    ("decode", &["diagnostic", "markup", "ontology", "record", "sort"]),
     ("diagnostic", &[]),
+    ("harvest", &["diagnostic", "markup", "record"]),
     // Of the catalogue, only `Graphs`: how a record's graph is named.
     ("map", &["catalogue", "concordance", "diagnostic", "ontology", "record"]),
+    ("markup", &["diagnostic"]),
     ("ontology", &[]),
     ("pipeline", ALL),
     ("publish", &["concordance", "diagnostic", "ontology", "record"]),
