@@ -18,7 +18,8 @@ pub fn mirror_sources(session: &Session) -> Result<(), PipelineError> {
         return Ok(());
     }
     let graphs = &session.home.graphs;
-    let described = registry.iter().flat_map(|source| mirror::statements(source, graphs)).collect();
+    let described: Vec<Triple> =
+        registry.iter().flat_map(|source| mirror::statements(source, graphs)).collect();
     if in_order(&session.catalogue.graph(&graphs.sources())?) == in_order(&described) {
         return Ok(());
     }
@@ -30,7 +31,7 @@ pub fn mirror_sources(session: &Session) -> Result<(), PipelineError> {
     })
 }
 
-fn in_order(triples: &Vec<Triple>) -> Vec<String> {
+fn in_order(triples: &[Triple]) -> Vec<String> {
     let mut lines: Vec<String> = triples.iter().map(ToString::to_string).collect();
     lines.sort_unstable();
     lines.dedup();

@@ -144,7 +144,7 @@ pub struct Files {
 impl Source {
     /// What takes its records. The technique alone decides.
     pub fn harvester(&self) -> Result<Harvester, NoHarvester> {
-        let refused = || NoHarvester { source: self.key.clone(), technique: self.technique };
+        let refused = || NoHarvester { key: self.key.clone(), technique: self.technique };
         self.technique.harvester().ok_or_else(refused)
     }
 

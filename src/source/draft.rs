@@ -61,6 +61,7 @@ impl Draft {
         for part in within.iter().chain(above) {
             item = descend(item, part).ok_or_else(|| Refusal::NotATable((*part).to_owned()))?;
         }
+        let one_line = item.as_inline_table().is_some_and(|table| !table.to_string().contains('\n'));
         let Some(table) = item.as_table_like_mut() else {
             return Err(Refusal::NotATable(above.join(".")));
         };
@@ -78,6 +79,9 @@ impl Draft {
             Some(Item::Table(_) | Item::ArrayOfTables(_)) => return Err(Refusal::IsATable(field.to_owned())),
             _ => {
                 table.insert(last, Item::Value(value));
+                if one_line {
+                    table.fmt();
+                }
             }
         }
         Ok(())
@@ -129,8 +133,18 @@ fn descend<'a>(item: &'a mut Item, part: &str) -> Option<&'a mut Item> {
     let inline = item.is_inline_table();
     let table = item.as_table_like_mut()?;
     if !table.contains_key(part) {
-        let new = if inline { Item::Value(InlineTable::new().into()) } else { Item::Table(Table::new()) };
+        let new = if inline {
+            Item::Value(InlineTable::new().into())
+        } else {
+            let mut new = Table::new();
+            // `[access]` needs no line of its own above `[access.basic]`.
+            new.set_implicit(true);
+            Item::Table(new)
+        };
         table.insert(part, new);
+        if inline {
+            table.fmt();
+        }
     }
     table.get_mut(part)
 }

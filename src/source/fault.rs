@@ -3,6 +3,9 @@
 use crate::diagnostic::{Code, Diagnostic, Problem};
 use std::ops::Range;
 
+/// Where a fault is that has no better place.
+pub(super) const WHOLE_FILE: Range<usize> = 0..0;
+
 /// A problem, and the field it is about as people write it: `access.delay`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -32,8 +35,9 @@ impl Fault {
         let mut diagnostic = self.problem.diagnostic(file, text);
         diagnostic.place.source = key.map(str::to_owned);
         diagnostic.place.field = (!self.field.is_empty()).then(|| self.field.clone());
-        if self.problem.code == Code::PlainSecret {
-            // The message goes to terminals and logs, where the secret must not follow.
+        // The message goes to terminals and logs, where a secret must not follow. And what is
+        // missing from a whole file is not to be found in its first line.
+        if self.problem.code == Code::PlainSecret || self.problem.at == WHOLE_FILE {
             diagnostic.excerpt = None;
         }
         diagnostic

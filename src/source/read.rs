@@ -5,7 +5,7 @@ use super::complexity::Complexity;
 use super::descriptor::{
     Amount, Duplicates, Files, Granularity, Oai, OaiVerb, Place, Schedule, Source, Subject,
 };
-use super::fault::Fault;
+use super::fault::{Fault, WHOLE_FILE};
 use super::section::Section;
 use super::technique::{Harvester, Technique};
 use crate::diagnostic::Code;
@@ -23,7 +23,7 @@ const LONGEST_DELAY: f64 = 3600.0;
 pub(super) fn parse<'t>(text: &'t str, faults: &mut Vec<Fault>) -> Option<DeTable<'t>> {
     if text.len() > LARGEST {
         let message = format!("the file has {} bytes; a description may have {LARGEST}", text.len());
-        faults.push(Fault::new(Code::SourceSyntax, "", 0..1, message));
+        faults.push(Fault::new(Code::SourceSyntax, "", WHOLE_FILE, message));
         return None;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -179,12 +179,13 @@ fn timeouts(mut section: Section<'_, '_, '_>) -> Timeouts {
 fn credentials(access: &mut Section<'_, '_, '_>) -> Option<Credentials> {
     const WAYS: [&str; 4] = ["basic", "bearer", "header", "login"];
     let given: Vec<&str> = WAYS.into_iter().filter(|way| access.has(way)).collect();
-    if let [_, second, ..] = given.as_slice() {
+    if let [first, second, ..] = given.as_slice() {
+        let first = access.field(first);
         let at = access.place(second);
         access.refuse(
             second,
             at,
-            format!("stands beside `{}`; a source has one of them", given.join("`, `")),
+            format!("stands beside `{first}`; a source has one of `{}`", WAYS.join("`, `")),
         );
     }
     let basic = access.section("basic").and_then(|mut section| {

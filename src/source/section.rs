@@ -118,7 +118,10 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
                 for value in array.iter() {
                     match value.get_ref() {
                         DeValue::String(text) => texts.extend(self.sound_text(key, text, value.span())),
-                        _ => self.wrong_kind(key, value, "a list of texts in quotes"),
+                        other => {
+                            let message = format!("holds {}, and texts in quotes are expected", found(other));
+                            self.refuse(key, value.span(), message);
+                        }
                     }
                 }
                 texts
@@ -188,11 +191,15 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
 
     /// A whole number or a text.
     pub fn integer_or_text(&mut self, key: &'static str) -> Option<Result<u64, String>> {
-        let is_text = self
-            .table
-            .iter()
-            .any(|(name, value)| name.get_ref() == key && matches!(value.get_ref(), DeValue::String(_)));
-        if is_text { self.text(key).map(Err) } else { self.integer(key, 0..=i64::MAX as u64).map(Ok) }
+        match self.value(key)?.get_ref() {
+            DeValue::String(_) => self.text(key).map(Err),
+            DeValue::Integer(_) => self.integer(key, 0..=i64::MAX as u64).map(Ok),
+            other => {
+                let message = format!("is {}, and a whole number or a text is expected", found(other));
+                self.refuse(key, self.place(key), message);
+                None
+            }
+        }
     }
 
     pub fn boolean(&mut self, key: &'static str) -> Option<bool> {
