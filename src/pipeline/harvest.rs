@@ -15,7 +15,7 @@ use crate::config::Home;
 use crate::decode::Payload;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fetch::{Access, Counts, Fetcher};
-use crate::harvest::oai::{self, Failure, Harvest, Page, Plan, State, Step};
+use crate::harvest::oai::{self, Failure, Granularity, Harvest, Page, Plan, State, Step};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -183,7 +183,7 @@ pub fn rehearse(
         listed: listed.sum(),
         more: run.is_some_and(|run| run.tasks.iter().any(|task| matches!(task, oai::Task::List(_)))),
         prefix: run.map(|run| run.prefix.clone()).or(course.plan.prefix.clone()).unwrap_or_default(),
-        from: run.and_then(|run| run.from).map(|from| from.to_string()),
+        from: run.and_then(|run| run.from).map(|from| from.write(Granularity::Second)),
         expected: page.as_ref().and_then(|page| page.progress.complete_list_size),
     }))
 }
@@ -208,7 +208,7 @@ pub fn harvest(
         machines.push(machine);
     }
     watch.begin(&said(&request.courses), None);
-    std::thread::scope(|scope| {
+    let session = std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
         for (index, (course, machine)) in request.courses.iter().zip(machines).enumerate() {
             let (sender, cancel) = (sender.clone(), Arc::clone(&request.cancel));
@@ -217,20 +217,17 @@ pub fn harvest(
         drop(sender);
         let result = loop {
             match take(&mut session, &mut sources, &receiver, request, watch) {
-                Ok(Turn::Over) => break Ok(()),
+                Ok(Turn::Over) => break Ok(session),
                 Ok(Turn::Wanted) => {}
                 Err(error) => break Err(error),
             }
             session = match open(session.give_way(), watch) {
                 Ok(session) => session,
-                Err(error) => {
-                    // Nobody takes the pages any more.
-                    request.cancel.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
+                Err(error) => break Err(error),
             };
         };
         if result.is_err() {
+            // Nobody takes the pages any more.
             request.cancel.store(true, Ordering::Relaxed);
         }
         drop(receiver);

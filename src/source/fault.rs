@@ -1,6 +1,6 @@
 //! What is wrong with one field of a description.
 
-use crate::diagnostic::{Code, Diagnostic, Problem};
+use crate::diagnostic::{Code, Diagnostic, Lines, Problem};
 use std::ops::Range;
 
 /// Where a fault is that has no better place.
@@ -32,7 +32,7 @@ impl Fault {
 
     /// With file, line and column, the line itself, and the field.
     pub fn diagnostic(&self, key: Option<&str>, file: &str, text: &str) -> Diagnostic {
-        let mut diagnostic = self.problem.diagnostic(file, text);
+        let mut diagnostic = self.problem.diagnostic(file, &Lines::of(text));
         diagnostic.place.source = key.map(str::to_owned);
         diagnostic.place.field = (!self.field.is_empty()).then(|| self.field.clone());
         // The message goes to terminals and logs, where a secret must not follow. And what is

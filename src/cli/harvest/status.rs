@@ -64,6 +64,7 @@ fn show(notes: &BTreeMap<String, Note>) -> anyhow::Result<()> {
         output::line(&format!("{source}: {}", report::end(&note.end)))?;
         output::line(&format!("  last       {}  {}", note.time, printable(&note.url)))?;
         if let Some(since) = note.state.since {
+            let since = since.write(pinakes::harvest::oai::Granularity::Second);
             output::line(&format!("  next from  {since}"))?;
         }
         if let Some(window) = &note.window {

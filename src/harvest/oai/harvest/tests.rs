@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::harvest::oai::{Granularity, Limits, Order};
-use crate::harvest::transport::{Answer, Fault, FaultKind};
+use crate::fetch::{Answer, Fault, FaultKind};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
