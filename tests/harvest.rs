@@ -332,7 +332,9 @@ fn every_fault_is_survived() {
 /// What is wrong with one record costs that record alone.
 #[test]
 fn a_bad_record_costs_itself_alone() {
-    for fault in [Fault::BrokenXml(7), Fault::BadUtf8(7), Fault::UnescapedAmpersand(7), Fault::MissingIdentifier(7)] {
+    for fault in
+        [Fault::BrokenXml(7), Fault::BadUtf8(7), Fault::UnescapedAmpersand(7), Fault::MissingIdentifier(7)]
+    {
         let serving = Repository::seeded(22).records(30).page(10).fault(fault).serve();
         let desk = desk_with(&serving);
         let ran = desk.run("pinakes harvest");

@@ -26,8 +26,8 @@ mod rdf;
 mod table;
 mod xml;
 
-pub use detect::detect;
 pub use crate::record::RECORD_LIMIT;
+pub use detect::detect;
 pub use input::{Input, InputError};
 
 use crate::diagnostic::Diagnostic;

@@ -15,5 +15,5 @@
 pub mod oai;
 mod probe;
 
-pub use probe::{Amount, Complexity, Proposal, Repository, Technique, probe};
 pub use crate::fetch::{Answer, Fault, FaultKind, Transport};
+pub use probe::{Amount, Complexity, Proposal, Repository, Technique, probe};
