@@ -117,7 +117,9 @@ impl Session {
         let session = Self::assemble(home, archive, catalogue, lock)?;
         catch_up(&session, watch)?;
         super::mapping::follow_rules(&session, watch)?;
-        super::sources::mirror_sources(&session)?;
+        if !super::sources::mirror_sources(&session)? {
+            tracing::warn!("a source description has a mistake; `pinakes source list` says where");
+        }
         Ok(session)
     }
 

@@ -102,6 +102,8 @@ pub struct Oai {
     pub until: Option<String>,
     /// The days of one date window; without it, one window is everything.
     pub window: Option<u32>,
+    /// How many seconds before the end of the last harvest the next one begins.
+    pub overlap: Option<u32>,
     /// Against what `Identify` says.
     pub granularity: Option<Granularity>,
     pub verb: OaiVerb,
@@ -142,7 +144,7 @@ pub struct Files {
 impl Source {
     /// What takes its records. The technique alone decides.
     pub fn harvester(&self) -> Result<Harvester, NoHarvester> {
-        let refused = || NoHarvester { source: self.key.clone(), technique: self.technique };
+        let refused = || NoHarvester { key: self.key.clone(), technique: self.technique };
         self.technique.harvester().ok_or_else(refused)
     }
 

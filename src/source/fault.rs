@@ -3,6 +3,9 @@
 use crate::diagnostic::{Code, Diagnostic, Problem};
 use std::ops::Range;
 
+/// Where a fault is that has no better place.
+pub(super) const WHOLE_FILE: Range<usize> = 0..0;
+
 /// A problem, and the field it is about as people write it: `access.delay`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -32,10 +35,24 @@ impl Fault {
         let mut diagnostic = self.problem.diagnostic(file, text);
         diagnostic.place.source = key.map(str::to_owned);
         diagnostic.place.field = (!self.field.is_empty()).then(|| self.field.clone());
-        if self.problem.code == Code::PlainSecret {
-            // The message goes to terminals and logs, where the secret must not follow.
+        // The message goes to terminals and logs, where a secret must not follow, be the line
+        // wrong for that reason or another.
+        let secret = |line: &str| self.problem.code == Code::PlainSecret || is_secretive(line);
+        // And what is missing from a whole file is not to be found in its first line.
+        if self.problem.at == WHOLE_FILE
+            || diagnostic.excerpt.as_ref().is_some_and(|excerpt| secret(&excerpt.text))
+        {
             diagnostic.excerpt = None;
         }
         diagnostic
     }
+}
+
+/// Parts of names that say their value is a secret.
+const SECRETIVE: [&str; 7] = ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key"];
+
+/// Whether a name, or a line, speaks of a secret. One that ends in `_env` names a variable.
+pub(super) fn is_secretive(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRETIVE.iter().any(|part| name.contains(part)) && !name.ends_with("_env")
 }

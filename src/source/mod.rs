@@ -26,7 +26,7 @@ mod registry;
 mod section;
 mod technique;
 
-pub use access::{Access, Credentials, Login, LoginValue, Timeouts};
+pub use access::{Access, Credentials, FieldValue, Form, Login, Retries};
 pub use columns::{COLUMNS, Cell};
 pub use complexity::Complexity;
 pub use descriptor::{

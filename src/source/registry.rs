@@ -2,7 +2,7 @@
 //! `sources/`.
 
 use super::descriptor::{Place, Source};
-use super::fault::Fault;
+use super::fault::{Fault, WHOLE_FILE};
 use super::key::check_registered_key;
 use super::read;
 use crate::diagnostic::{Code, Diagnostic, position};
@@ -126,7 +126,7 @@ impl Registry {
         let place = Place { file: file.to_owned(), line: 1, among_settings: false };
         let mut faults = Vec::new();
         match read::parse(text, &mut faults) {
-            Some(table) => self.source(key, &DeValue::Table(table), 0..1, place, text),
+            Some(table) => self.source(key, &DeValue::Table(table), WHOLE_FILE, place, text),
             None => {
                 self.places.entry(key.to_owned()).or_insert(place);
                 self.note(Some(key), &file.display().to_string(), text, faults);

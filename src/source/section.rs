@@ -4,17 +4,16 @@
 //! fault, and so does every key that nobody asked for when the section is closed: what is
 //! asked for is the list of what there is.
 
-use super::fault::Fault;
+use super::access::FieldValue;
+use super::fault::{Fault, is_secretive};
 use crate::diagnostic::{Code, near};
 use oxrdf::NamedNode;
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub(super) type Value<'t> = Spanned<DeValue<'t>>;
-
-/// Parts of names that say their value is a secret.
-const SECRETIVE: [&str; 7] = ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key"];
 
 pub(super) struct Section<'f, 'v, 't> {
     table: &'v DeTable<'t>,
@@ -118,7 +117,10 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
                 for value in array.iter() {
                     match value.get_ref() {
                         DeValue::String(text) => texts.extend(self.sound_text(key, text, value.span())),
-                        _ => self.wrong_kind(key, value, "a list of texts in quotes"),
+                        other => {
+                            let message = format!("holds {}, and texts in quotes are expected", found(other));
+                            self.refuse(key, value.span(), message);
+                        }
                     }
                 }
                 texts
@@ -188,11 +190,15 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
 
     /// A whole number or a text.
     pub fn integer_or_text(&mut self, key: &'static str) -> Option<Result<u64, String>> {
-        let is_text = self
-            .table
-            .iter()
-            .any(|(name, value)| name.get_ref() == key && matches!(value.get_ref(), DeValue::String(_)));
-        if is_text { self.text(key).map(Err) } else { self.integer(key, 0..=i64::MAX as u64).map(Ok) }
+        match self.value(key)?.get_ref() {
+            DeValue::String(_) => self.text(key).map(Err),
+            DeValue::Integer(_) => self.integer(key, 0..=i64::MAX as u64).map(Ok),
+            other => {
+                let message = format!("is {}, and a whole number or a text is expected", found(other));
+                self.refuse(key, self.place(key), message);
+                None
+            }
+        }
     }
 
     pub fn boolean(&mut self, key: &'static str) -> Option<bool> {
@@ -260,12 +266,13 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
     /// The name of an environment variable. Anything else may be the secret itself.
     pub fn variable(&mut self, key: &'static str) -> Option<String> {
         let value = self.value(key)?;
-        let DeValue::String(text) = value.get_ref() else {
-            self.wrong_kind(key, value, "the name of an environment variable in quotes");
-            return None;
-        };
-        let name = self.variable_name(key, text, value.span())?;
-        Some(name)
+        match value.get_ref() {
+            DeValue::String(text) => self.variable_name(key, text, value.span()),
+            _ => {
+                self.secret(key, value.span());
+                None
+            }
+        }
     }
 
     fn variable_name(&mut self, key: &str, text: &str, at: Range<usize>) -> Option<String> {
@@ -280,13 +287,17 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
 
     /// Something that must not stand in a file.
     pub fn secret(&mut self, key: &str, at: Range<usize>) {
-        let field = self.field(key);
-        let message = format!("`{field}` looks like a secret, and a description is no place for one");
         let bare = key.trim_end_matches("_env").replace('-', "_");
         let hint = format!(
             "put it into an environment variable and write the variable's name: `{bare}_env = \"MY_{}\"`",
             bare.to_uppercase()
         );
+        self.secret_with(key, at, hint);
+    }
+
+    fn secret_with(&mut self, key: &str, at: Range<usize>, hint: String) {
+        let field = self.field(key);
+        let message = format!("`{field}` looks like a secret, and a description is no place for one");
         self.faults.push(Fault::new(Code::PlainSecret, &field, at, message).hint(hint));
     }
 
@@ -294,7 +305,11 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
     pub fn section(&mut self, key: &'static str) -> Option<Section<'_, 'v, 't>> {
         let value = self.value(key)?;
         let DeValue::Table(table) = value.get_ref() else {
-            self.wrong_kind(key, value, "a table");
+            if is_secretive(key) {
+                self.secret(key, value.span());
+            } else {
+                self.wrong_kind(key, value, "a table");
+            }
             return None;
         };
         let path = format!("{}.", self.field(key));
@@ -321,49 +336,42 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
         numbers.into_iter().map(|(_, name, number)| (name, number)).collect()
     }
 
-    /// The fields of a login form: a text that may be read by anybody, or `{ env = "NAME" }`.
-    pub fn form(&mut self, key: &'static str) -> Vec<(String, super::access::LoginValue)> {
-        use super::access::LoginValue;
+    /// The fields of a form: a text that may be read by anybody, or `{ env = "NAME" }`.
+    pub fn form(&mut self, key: &'static str) -> BTreeMap<String, FieldValue> {
         let Some(mut section) = self.section(key) else {
             if !self.has(key) {
                 self.missing(key, "write `fields.user = { env = \"MY_USER\" }` and so on");
             }
-            return Vec::new();
+            return BTreeMap::new();
         };
-        let mut fields = Vec::new();
+        let mut fields = BTreeMap::new();
         for (name, value) in section.table {
             let name: &str = name.get_ref();
             let at = value.span();
             let filled = match value.get_ref() {
-                DeValue::String(_) if is_secretive(name) => {
-                    let fault = "is the value of a secret field, and a description is no place for one";
-                    let field = section.field(name);
-                    let fault =
-                        Fault::new(Code::PlainSecret, &field, at.clone(), format!("`{field}` {fault}"));
-                    section.faults.push(fault.hint(format!("write `{name} = {{ env = \"MY_VARIABLE\" }}`")));
-                    None
-                }
-                DeValue::String(text) => section.sound_text(name, text, at.clone()).map(LoginValue::Text),
                 DeValue::Table(table) => match only_env(table) {
-                    Some((text, at)) => section.variable_name(name, text, at).map(LoginValue::Env),
+                    Some((text, at)) => {
+                        section.variable_name(name, text, at).map(|env| FieldValue::Env { env })
+                    }
                     None => {
-                        section.refuse(
-                            name,
-                            at.clone(),
-                            "is a table, and only `{ env = \"NAME\" }` is known",
-                        );
+                        section.refuse(name, at, "is a table, and only `{ env = \"NAME\" }` is known");
                         None
                     }
                 },
+                _ if is_secretive(name) => {
+                    let hint = format!("write `{name} = {{ env = \"MY_VARIABLE\" }}`");
+                    section.secret_with(name, at, hint);
+                    None
+                }
+                DeValue::String(text) => section.sound_text(name, text, at).map(FieldValue::Text),
                 _ => {
                     section.wrong_kind(name, value, "a text or `{ env = \"NAME\" }`");
                     None
                 }
             };
-            fields.extend(filled.map(|filled| (at.start, name.to_owned(), filled)));
+            fields.extend(filled.map(|filled| (name.to_owned(), filled)));
         }
-        fields.sort_by_key(|(at, ..)| *at);
-        fields.into_iter().map(|(_, name, filled)| (name, filled)).collect()
+        fields
     }
 
     /// Reports every key that was not asked for.
@@ -373,7 +381,7 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
             if self.asked.contains(&name) {
                 continue;
             }
-            if is_secretive(name) && matches!(value.get_ref(), DeValue::String(_)) {
+            if is_secretive(name) && !value.get_ref().is_table() {
                 self.secret(name, value.span());
                 continue;
             }
@@ -388,11 +396,6 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
             });
         }
     }
-}
-
-fn is_secretive(name: &str) -> bool {
-    let name = name.to_lowercase();
-    SECRETIVE.iter().any(|part| name.contains(part)) && !name.ends_with("_env")
 }
 
 /// `{ env = "NAME" }`

@@ -63,24 +63,25 @@ techniques! {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.said())]
 pub struct NoHarvester {
-    pub source: String,
+    /// The source's key.
+    pub key: String,
     pub technique: Technique,
 }
 
 impl NoHarvester {
     fn said(&self) -> String {
-        let Self { source, technique } = self;
+        let Self { key, technique } = self;
         if *technique == Technique::Manual {
             return format!(
-                "`{source}` is a source of technique `manual`, so nothing is harvested; take its files in with \
-                 `pinakes import --source {source} FILE`"
+                "`{key}` is a source of technique `manual`, so nothing is harvested; take its files in with \
+                 `pinakes import --source {key} FILE`"
             );
         }
         let able: Vec<&str> =
             Technique::ALL.iter().filter(|t| t.harvester().is_some()).map(|t| t.name()).collect();
         format!(
-            "`{source}` is a source of technique `{technique}` ({}), which comes with a later release; this one \
-             harvests {}; until then `pinakes import --source {source} FILE` takes its files in",
+            "`{key}` is a source of technique `{technique}` ({}), which comes with a later release; this one \
+             harvests {}; until then `pinakes import --source {key} FILE` takes its files in",
             technique.about(),
             able.join(" and "),
         )
@@ -121,9 +122,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_harvested_says_what_can() {
-        let said = NoHarvester { source: "discogs".to_owned(), technique: Technique::Api }.to_string();
+        let said = NoHarvester { key: "discogs".to_owned(), technique: Technique::Api }.to_string();
         assert!(said.contains("later release") && said.contains("oai-pmh and file"), "{said}");
-        let said = NoHarvester { source: "box".to_owned(), technique: Technique::Manual }.to_string();
+        let said = NoHarvester { key: "box".to_owned(), technique: Technique::Manual }.to_string();
         assert!(said.contains("pinakes import --source box"), "{said}");
     }
 }

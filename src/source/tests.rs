@@ -34,6 +34,7 @@ sets        = ["books", "music"]
 from        = 2020-01-01
 until       = "2024-12-31"
 window      = 30
+overlap     = 3600
 granularity = "day"
 verb        = "ListIdentifiers"
 
@@ -51,8 +52,21 @@ allow_private  = ["127.0.0.1:8099"]
 delay          = 0.5
 concurrency    = 2
 respect_robots = false
+allow_downgrade = true
 contact        = "mailto:library@example.org"
-max_body       = 1_000_000
+
+[access.limits]
+body      = 1_000_000
+ratio     = 50
+header    = 10_000
+headers   = 100
+redirects = 3
+
+[access.retries]
+attempts     = 3
+first_wait   = 0.5
+longest_wait = 60
+budget       = 10
 
 [access.timeouts]
 connect = 10
@@ -103,10 +117,11 @@ fn every_field_is_read() {
     let oai = source.oai.as_ref().unwrap();
     assert_eq!((oai.from.as_deref(), oai.until.as_deref()), (Some("2020-01-01"), Some("2024-12-31")));
     assert_eq!(oai.verb, OaiVerb::ListIdentifiers);
-    assert_eq!(source.access.variables(), ["REPO_USER", "REPO_PASSWORD"]);
+    assert_eq!(source.access.variables(), ["REPO_PASSWORD", "REPO_USER"]);
     assert_eq!(source.harvester(), Ok(Harvester::OaiPmh));
     let bare = good(&with(""));
-    assert!(bare.enabled && bare.access.respect_robots);
+    assert!(bare.enabled);
+    assert_eq!(bare.access, Access::default());
     assert_eq!(bare.complexity.level(), Technique::Manual.usual_level());
 }
 
@@ -120,6 +135,7 @@ fn every_field_is_in_the_table_and_in_the_guide() {
         ("basic", "user_env = \"U\"\npassword_env = \"P\""),
         ("bearer", "token_env = \"T\""),
         ("header", "name = \"X-Key\"\nvalue_env = \"K\""),
+        ("token", "url = \"https://repo.example/token\"\nfields = { grant_type = \"client_credentials\" }"),
     ] {
         sample.push_str(&format!("\n[access.{table}]\n{fields}\n"));
     }
@@ -187,7 +203,32 @@ delay       = -1
 concurrency = 1000
 timeouts    = { conect = 3 }
 "#,
-        expect![[r#""#]],
+        expect![[r#"
+            sources/repo.toml:1:1: error[bad-setting]: `website` is missing (website)
+              hint: write `website = "https://…"`: its website or its page in a social network
+            sources/repo.toml:2:14: error[bad-setting]: `name` is a whole number, and a text in quotes is expected (name)
+            sources/repo.toml:3:1: error[unknown-key]: there is no field `websit` (websit)
+              hint: did you mean `website`?
+            sources/repo.toml:4:14: error[bad-setting]: `technique` is `oai`, which is none of `oai-pmh`, `file`, `sru`, `sparql`, `api`, `feed`, `sitemap`, `web`, `manual` (technique)
+            sources/repo.toml:5:14: error[bad-setting]: `complexity` is 9, and must be between 1 and 5 (complexity)
+            sources/repo.toml:6:14: error[bad-setting]: `amount` is `true` or `false`, and a whole number is expected (amount)
+            sources/repo.toml:7:14: error[bad-setting]: `importance` is 1.5, and must be between 0 and 1 (importance)
+            sources/repo.toml:8:14: error[bad-setting]: `schedule` is `dayly`, which is none of `manual`, `hourly`, `daily`, `weekly`, `monthly` (schedule)
+              hint: did you mean `daily`?
+            sources/repo.toml:9:14: error[bad-setting]: `enabled` is a text, and `true` or `false` is expected (enabled)
+            sources/repo.toml:10:25: error[bad-setting]: `content_type` is a whole number, and a list of texts in quotes is expected (content_type)
+            sources/repo.toml:13:11: error[bad-setting]: `subjects.music` is 2, and must be between 0 and 1 (subjects.music)
+            sources/repo.toml:14:11: error[bad-setting]: `subjects.science` is a text, and a number is expected (subjects.science)
+            sources/repo.toml:16:1: error[bad-setting]: `oai.url` is missing (oai.url)
+              hint: write `url = "https://…"`: the base URL of the repository
+            sources/repo.toml:17:10: error[bad-setting]: `oai.prefix` has a character that no metadataPrefix may have (oai.prefix)
+            sources/repo.toml:18:10: error[bad-setting]: `oai.from` is `yesterday`, and a date is written `2024-01-31` or `2024-01-31T12:00:00Z` (oai.from)
+            sources/repo.toml:19:10: error[bad-setting]: `oai.window` is 0, and must be between 1 and 36500 (oai.window)
+            sources/repo.toml:22:15: error[bad-setting]: `access.delay` is -1, and must be between 0 and 3600 (access.delay)
+            sources/repo.toml:23:15: error[bad-setting]: `access.concurrency` is 1000, and must be between 1 and 64 (access.concurrency)
+            sources/repo.toml:24:17: error[unknown-key]: there is no field `access.timeouts.conect` (access.timeouts.conect)
+              hint: did you mean `connect`?
+        "#]],
     );
 }
 
@@ -195,24 +236,56 @@ timeouts    = { conect = 3 }
 fn addresses_and_dates_are_looked_at() {
     check_faults(
         &with("[oai]\nurl = \"ftp://r.example/oai\"\nfrom = \"2024-02-30\"\nuntil = 2020-01-01T00:00:00"),
-        expect![[r#""#]],
+        expect![[r#"
+            sources/repo.toml:5:7: error[bad-setting]: `oai.url` is no address that begins with `http://` or `https://` (oai.url)
+            sources/repo.toml:6:8: error[bad-setting]: `oai.from` is `2024-02-30`, and a date is written `2024-01-31` or `2024-01-31T12:00:00Z` (oai.from)
+            sources/repo.toml:7:9: error[bad-setting]: `oai.until` is `2020-01-01T00:00:00`, and a date is written `2024-01-31` or `2024-01-31T12:00:00Z` (oai.until)
+        "#]],
     );
     check_faults(
         &with("[oai]\nurl = \"https://\"\nfrom = \"2024-02-01\"\nuntil = \"2020-01-01\""),
-        expect![[r#""#]],
+        expect![[r#"
+            sources/repo.toml:5:7: error[bad-setting]: `oai.url` names no host (oai.url)
+            sources/repo.toml:7:9: error[bad-setting]: `oai.until` is before `oai.from` (oai.until)
+        "#]],
     );
     check_faults(
         &with("endpoint = \"https://r.example/a b\"\n[access]\nallow_private = [\"http://127.0.0.1/\"]"),
-        expect![[r#""#]],
+        expect![[r#"
+            sources/repo.toml:4:12: error[bad-setting]: `endpoint` is not an address: Invalid IRI code point ' ' (endpoint)
+            sources/repo.toml:6:17: error[bad-setting]: `access.allow_private` has `http://127.0.0.1/`; write host and port: `127.0.0.1:8099` (access.allow_private)
+        "#]],
     );
 }
 
 #[test]
 fn what_a_harvester_needs_must_be_there() {
     let text = with("").replace("manual", "oai-pmh");
-    check_faults(&text, expect![[r#""#]]);
-    check_faults(&text.replace("oai-pmh", "file"), expect![[r#""#]]);
-    check_faults("", expect![[r#""#]]);
+    check_faults(
+        &text,
+        expect![[r#"
+        sources/repo.toml:1:1: error[bad-setting]: `oai.url` is missing (oai.url)
+          hint: the technique is `oai-pmh`: write `url = "https://…"` below `[oai]`
+    "#]],
+    );
+    check_faults(
+        &text.replace("oai-pmh", "file"),
+        expect![[r#"
+        sources/repo.toml:1:1: error[bad-setting]: `file.paths` is missing (file.paths)
+          hint: the technique is `file`: write `paths = ["…"]` below `[file]`
+    "#]],
+    );
+    check_faults(
+        "",
+        expect![[r#"
+        sources/repo.toml:1:1: error[bad-setting]: `name` is missing (name)
+          hint: write `name = "…"`: what people call the source
+        sources/repo.toml:1:1: error[bad-setting]: `website` is missing (website)
+          hint: write `website = "https://…"`: its website or its page in a social network
+        sources/repo.toml:1:1: error[bad-setting]: `technique` is missing (technique)
+          hint: write `technique = "oai-pmh"`; `pinakes source add --help` lists what there is
+    "#]],
+    );
 }
 
 /// Secrets are refused wherever somebody may put one, and never repeated.
@@ -229,6 +302,8 @@ fn secrets_are_refused_and_not_repeated() {
         "[access.login]\nurl = \"https://r.example\"\nfields = { password = \"hunter2!\" }",
         "[access.login]\nurl = \"https://r.example\"\nfields = { user = { env = \"hunter2!\" } }",
         "endpoint = \"https://me:hunter2!@r.example/\"",
+        "[access]\ntoken = \"hunter2!\"",
+        "[access]\napi_key = [\"hunter2!\"]",
     ] {
         let said = read(&with(lines)).expect_err("a secret");
         assert!(said.iter().any(|said| said.code == Code::PlainSecret), "{lines}: {}", short(&said));
@@ -240,17 +315,44 @@ fn secrets_are_refused_and_not_repeated() {
     }
 }
 
+/// A line with a secret in it may be wrong for another reason.
+#[test]
+fn lines_that_speak_of_secrets_are_not_repeated() {
+    for lines in ["password = \"hunter2", "[access.login]\nfields = { password = [\"hunter2\"], url = 3 }"] {
+        for said in read(&with(lines)).expect_err("a mistake") {
+            assert!(!render(&said, Style::Human, false).contains("hunter2"), "{lines} is repeated");
+        }
+    }
+}
+
+/// The fetcher takes its settings in this shape.
+#[test]
+fn access_is_serialized_as_the_fetcher_reads_it() {
+    let access = serde_json::to_string_pretty(&good(EVERYTHING).access).unwrap();
+    expect![[r#""#]].assert_eq(&access);
+    assert_eq!(serde_json::to_string(&good(&with("")).access).unwrap(), "{}");
+}
+
 #[test]
 fn a_source_has_one_way_to_say_who_we_are() {
     check_faults(
         &with("[access.bearer]\ntoken_env = \"T\"\n[access.basic]\nuser_env = \"U\"\npassword_env = \"P\""),
-        expect![[r#""#]],
+        expect![[r#"
+            sources/repo.toml:4:1: error[bad-setting]: `access.bearer` stands beside `basic`, `bearer`; a source has one of them (access.bearer)
+        "#]],
     );
 }
 
 #[test]
 fn broken_toml_is_said_and_nothing_else() {
-    check_faults("name = \"R\nwebsite = = 3\n", expect![[r#""#]]);
+    check_faults(
+        "name = \"R\nwebsite = = 3\n",
+        expect![[r#"
+        sources/repo.toml:1:10: error[source-syntax]: not valid TOML: invalid basic string, expected `"` (-)
+        sources/repo.toml:2:11: error[source-syntax]: not valid TOML: extra `=`, expected nothing (-)
+        sources/repo.toml:2:13: error[source-syntax]: not valid TOML: unexpected key or value, expected newline, `#` (-)
+    "#]],
+    );
 }
 
 /// All files of a catalogue, and both places of a source described twice.
@@ -276,7 +378,18 @@ fn all_files_are_read_and_every_fault_is_said() {
     assert_eq!(registry.iter().map(|source| source.key.as_str()).collect::<Vec<_>>(), ["four"]);
     assert_eq!(registry.keys().collect::<Vec<_>>(), ["four", "my source", "one", "three", "two"]);
     let said = short(registry.diagnostics()).replace(&format!("{}/", directory.path().display()), "");
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        pinakes.toml:8:9: error[bad-setting]: `website` is missing (website)
+          hint: write `website = "https://…"`: its website or its page in a social network
+        pinakes.toml:8:9: error[bad-setting]: `technique` is missing (technique)
+          hint: write `technique = "oai-pmh"`; `pinakes source add --help` lists what there is
+        pinakes.toml:9:8: error[bad-setting]: `name` is a whole number, and a text in quotes is expected (name)
+        sources/my source.toml:1:1: error[bad-setting]: `my source` cannot be the key of a source: a source is named by letters, digits, `-`, `_` and `.` (-)
+        sources/one.toml:1:1: error[duplicate-source]: `one` is described twice: here and in pinakes.toml:3 (-)
+          hint: take one of them away, or give it another key
+        sources/three.toml:4:1: error[unknown-key]: there is no field `compexity` (compexity)
+          hint: did you mean `complexity`?
+    "#]].assert_eq(&said);
 }
 
 #[test]
@@ -421,7 +534,30 @@ fn an_edit_keeps_comments_and_order() {
             ("access.basic.password_env", "P"),
             ("note", "say \"please\""),
         ],
-        expect![[r#""#]],
+        expect![[r##"
+            # Ours.
+            name = "1984" # short
+            website = "https://r.example"
+
+            # How
+            technique = "oai-pmh" # for now
+            complexity = 4
+            note = 'say "please"'
+
+            [subjects] # of all kinds
+            music = 0.7 # half
+            "rock'n'roll. live" = 0.1
+
+            [oai]
+            url = "https://r.example/oai"
+            sets = ["a", "b"]
+
+            [access]
+
+            [access.basic]
+            user_env = "U"
+            password_env = "P"
+        "##]],
     );
 }
 
@@ -430,7 +566,12 @@ fn an_empty_value_takes_a_field_away() {
     check_edit(
         &with("note = \"x\"\n[subjects]\nmusic = 1"),
         &[("note", ""), ("subjects.music", "")],
-        expect![[r#""#]],
+        expect![[r#"
+            name = "R"
+            website = "https://r.example"
+            technique = "manual"
+            [subjects]
+        "#]],
     );
 }
 
@@ -439,7 +580,12 @@ fn inline_tables_stay_inline() {
     check_edit(
         &with("access = { delay = 1 } # polite"),
         &[("access.delay", "2"), ("access.timeouts.connect", "3")],
-        expect![[r#""#]],
+        expect![[r#"
+            name = "R"
+            website = "https://r.example"
+            technique = "manual"
+            access = { delay = 2 , timeouts = { connect = 3} } # polite
+        "#]],
     );
 }
 
