@@ -187,6 +187,47 @@ fn every_command_says_when_there_is_no_catalogue() {
     );
 }
 
+/// Rules of one's own, from the first mistake to the last record.
+#[test]
+fn rules_are_checked_loaded_explained_and_taken_back() {
+    let desk = desk();
+    let rules = |field: &str, property: &str| {
+        format!(
+            "[concordance]\nformat = \"marc21\"\nabout = \"Local\"\n\n[[rule]]\nname = \"local-title\"\nfield = {field}\nbind.main = ':isbd($a)'\nconstruct = '$instance {property} $main .'\n\n  [[rule.example]]\n  given = \"245 10 $a Walden\"\n  gives = '$instance bf:acquisitionTerms \"Walden\" .'\n"
+        )
+    };
+    desk.write("mine.toml", rules("\"245\"", "bf:acquisitionTerms"));
+    desk.write("unquoted.toml", rules("245", "bf:acquisitionTerms"));
+    desk.write("upper.toml", rules("\"245\"", "bf:acquisitionTerms").replace(":isbd(", "UPPER("));
+    desk.write("failing.toml", rules("\"245\"", "bf:custodialHistory"));
+    desk.write("mine.json", "{}");
+    desk.write("subtitle.rq", "CONSTRUCT { $work rdfs:label ?o } WHERE { ?s bf:title ?o }");
+    check_commands_at(
+        &desk,
+        "mapping",
+        "pinakes mapping check mine.toml
+         pinakes mapping check unquoted.toml
+         pinakes mapping check upper.toml
+         pinakes mapping check mine.json
+         pinakes import --source shop two.mrc
+         pinakes mapping load failing.toml
+         pinakes mapping load mine.toml unquoted.toml
+         pinakes mapping load mine.toml
+         pinakes mapping load mine.toml
+         pinakes mapping explain shop b1 bf:Monograph
+         pinakes mapping explain shop b1 acquisitionTerms
+         pinakes mapping explain shop b1 http://id.loc.gov/ontologies/bibframe/mainTitle
+         pinakes query report/origin --bind value=Walden --format csv
+         pinakes query report/origin --bind nothing=Walden
+         pinakes query report/origin --bind Walden
+         pinakes mapping load subtitle.rq --as bibframe/titles
+         pinakes mapping load mine.toml subtitle.rq --as bibframe/titles
+         pinakes mapping unload titles
+         pinakes mapping unload mine --json
+         pinakes mapping unload mine",
+    );
+}
+
 #[test]
 fn import_takes_every_file_of_the_sample() {
     let script: Vec<String> =

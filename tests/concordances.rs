@@ -22,7 +22,7 @@ use support::{BASE, project};
 fn the_shipped_files_have_no_problem() {
     let set = Concordances::shipped();
     let problems: Vec<String> = set
-        .files
+        .files()
         .iter()
         .flat_map(|file| file.diagnostics())
         .map(|said| pinakes::diagnostic::render::render(&said, Default::default(), false))
@@ -35,7 +35,7 @@ fn every_example_of_the_shipped_rules_passes() {
     let set = Concordances::shipped();
     let mut failures = Vec::new();
     let mut passed = 0;
-    for loaded in &set.files {
+    for loaded in set.files() {
         let Some(file) = &loaded.file else { continue };
         for text in &file.rules {
             let rule = set.rules_of(loaded.source.name()).find(|rule| rule.line == text.line).unwrap();
@@ -61,7 +61,7 @@ fn every_example_of_the_shipped_rules_passes() {
 #[test]
 fn every_rule_with_a_template_has_an_example() {
     let set = Concordances::shipped();
-    for loaded in &set.files {
+    for loaded in set.files() {
         for rule in loaded.file.iter().flat_map(|file| &file.rules) {
             let tested = rule.construct.is_none() || !rule.examples.is_empty();
             assert!(tested, "mappings/{}:{} {}", loaded.source.path, rule.line, rule.name.value);
@@ -73,7 +73,7 @@ fn every_rule_with_a_template_has_an_example() {
 #[test]
 fn an_example_that_is_wrong_fails() {
     let set = Concordances::shipped();
-    let loaded = set.files.iter().find(|file| file.source.name() == "marc21/20x-24x-titles").unwrap();
+    let loaded = set.files().iter().find(|file| file.source.name() == "marc21/20x-24x-titles").unwrap();
     let file = loaded.file.as_ref().unwrap();
     let text = file.rules.iter().find(|rule| rule.name.value == "title").unwrap();
     let rule = set.rules_of(loaded.source.name()).find(|rule| rule.line == text.line).unwrap();
@@ -168,7 +168,7 @@ fn a_2_each_model_has_rules_and_coverage_says_what_became_of_each_field() {
         assert!(!set.rules(model).is_empty(), "no rules for {model}");
     }
     for folder in ["bibframe", "frbr", "rda", "schema-org"] {
-        assert!(set.queries.iter().any(|query| query.name.starts_with(folder)), "no queries for {folder}");
+        assert!(set.queries().iter().any(|query| query.name.starts_with(folder)), "no queries for {folder}");
     }
     let record = example::given(
         Model::Marc21,
@@ -340,7 +340,7 @@ fn tr_12_and_tr_13_the_corpus_model_is_mapped_whole() {
     ];
     assert_eq!(factors.len(), 16 + 3 + 4);
     let set = Concordances::shipped();
-    let file = set.files.iter().find(|file| file.source.name() == "corpus/corpus").expect("corpus rules");
+    let file = set.files().iter().find(|file| file.source.name() == "corpus/corpus").expect("corpus rules");
     let selected: BTreeSet<String> = set
         .rules_of(file.source.name())
         .flat_map(|rule| &rule.selector.alternatives)

@@ -62,7 +62,7 @@ fn every_code_is_given_as_expected() {
             continue;
         }
         if input.extension().is_some_and(|ending| ending == "toml")
-            || cases::name(&input) == "input.tsv" && *code == Code::BadCodeList
+            || cases::name(&input) == "input.tsv" && is_list(*code)
         {
             check_rule_file(*code, &case, &input, &mut differences);
             continue;
@@ -103,16 +103,21 @@ fn check_diagnostic(
     ));
 }
 
+/// Whether a code is about a code list.
+fn is_list(code: Code) -> bool {
+    matches!(code, Code::BadCodeList | Code::EmptyCodeList)
+}
+
 /// A rule file or code list, checked as it would stand among the shipped ones.
 fn check_rule_file(code: Code, case: &Path, input: &Path, differences: &mut Vec<String>) {
     let mut sources = Concordances::shipped_sources();
     let path = match code {
-        Code::BadCodeList => "codes/input.tsv",
+        code if is_list(code) => "codes/input.tsv",
         _ => "marc21/input.toml",
     };
     sources.push(Source::new(path, fs::read_to_string(input).unwrap(), Origin::Loaded(1)));
     let set = Concordances::new(sources);
-    let loaded = set.files.iter().find(|loaded| loaded.source.path == path).unwrap();
+    let loaded = set.files().iter().find(|loaded| loaded.source.path == path).unwrap();
     let mut heard: Vec<Diagnostic> = loaded.diagnostics().collect();
     for said in &mut heard {
         said.place.origin = Some(cases::name(input));

@@ -229,11 +229,10 @@ impl Archive {
         self.index.concordances()
     }
 
-    /// Appends the loading or unloading of a rule file, durably.
-    pub fn append_concordance(&mut self, entry: &Entry) -> Result<Outcome, ArchiveError> {
+    /// Appends the loading or unloading of rule files, durably.
+    pub fn append_concordances(&mut self, entries: &[Entry]) -> Result<Vec<Outcome>, ArchiveError> {
         self.appends = DURABLE_EVERY - 1;
-        let outcomes = self.append(std::slice::from_ref(entry))?;
-        Ok(outcomes.first().copied().unwrap_or(Outcome::Unchanged))
+        self.append(entries)
     }
 
     /// The numbers of rejects not yet made good, oldest first.

@@ -160,6 +160,9 @@ impl Backend for Embedded {
         let mut prepared = evaluator()
             .parse_query(query)
             .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
+        for (name, term) in &how.bindings {
+            prepared = prepared.substitute_variable(Variable::new_unchecked(name.as_str()), term.clone());
+        }
         if how.union && prepared.dataset().is_default_dataset() {
             prepared.dataset_mut().set_default_graph_as_union();
         }

@@ -73,12 +73,9 @@ impl Graphs {
         self.name("rules")
     }
 
-    /// One rule: `marc21/20x-24x-titles#title`.
-    pub fn rule(&self, id: &str) -> NamedNode {
-        let (file, name) = id.split_once('#').unwrap_or((id, ""));
-        let file: Vec<String> = file.split('/').map(percent_encode).collect();
-        let mark = if name.is_empty() { "" } else { "#" };
-        self.name(&format!("rule/{}{mark}{}", file.join("/"), percent_encode(name)))
+    /// Those of one format.
+    pub fn rules_of(&self, format: &str) -> NamedNode {
+        self.name(&format!("rules/{}", percent_encode(format)))
     }
 
     /// A program or person that did something.

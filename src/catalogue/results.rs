@@ -30,6 +30,8 @@ pub struct Answer {
     pub union: bool,
     /// More rows than this end the answer with an error.
     pub row_limit: u64,
+    /// Values for variables of the query.
+    pub bindings: Vec<(String, Term)>,
 }
 
 /// Writes results as they come; says how many rows or statements there were.

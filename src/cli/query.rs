@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use super::{Done, General, output};
 use anyhow::{Context, bail};
+use oxrdf::{Literal, Term, Variable};
 use oxrdfio::RdfFormat;
 use pinakes::catalogue::QUERIES;
 use pinakes::catalogue::guard;
@@ -16,13 +17,16 @@ use std::time::Duration;
 /// Ask the catalogue in SPARQL
 ///
 /// SELECT and ASK give rows, CONSTRUCT and DESCRIBE give Turtle. The usual prefixes need no
-/// declaration. Queries read; SERVICE and updates are refused.
+/// declaration. Queries read; SERVICE and updates are refused. `--bind` gives a variable of the
+/// query a value, without any change to its text.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pinakes query -e 'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }' --format table
   pinakes query queries/report/records-by-source.rq
   pinakes query report/records-by-format --format csv
+  pinakes query report/origin --bind value=Walden
+  pinakes query report/origin --bind 'predicate=<http://id.loc.gov/ontologies/bibframe/mainTitle>'
   pinakes query --list")]
 pub(super) struct Query {
     /// A file with a query, `-` for standard input, or the name of a shipped query
@@ -31,6 +35,10 @@ pub(super) struct Query {
     /// The query itself
     #[arg(short, long, value_name = "SPARQL", conflicts_with = "file")]
     expression: Option<String>,
+    /// A value for a variable of the query: an IRI as `<…>`, a literal as it is or as `"…"@en`; may
+    /// be given again
+    #[arg(short, long, value_name = "NAME=VALUE", value_parser = binding)]
+    bind: Vec<Binding>,
     /// The names of the shipped queries
     #[arg(long)]
     list: bool,
@@ -52,6 +60,29 @@ pub(super) enum Rows {
     Csv,
     Tsv,
     Xml,
+}
+
+/// A variable and its value.
+#[derive(Debug, Clone)]
+pub(super) struct Binding {
+    name: String,
+    value: Term,
+    /// As typed.
+    text: String,
+}
+
+/// Reads `name=value`; `?name` and `$name` will do, too.
+fn binding(text: &str) -> Result<Binding, String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    let name = name.trim().trim_start_matches(['?', '$']);
+    Variable::new(name).map_err(|_| format!("`{name}` is no name of a variable"))?;
+    let value = match value.chars().next() {
+        Some('<' | '"') => {
+            value.parse().map_err(|_| format!("`{value}` is neither an IRI in `<…>` nor a literal"))?
+        }
+        _ => Literal::new_simple_literal(value).into(),
+    };
+    Ok(Binding { name: name.to_owned(), value, text: text.to_owned() })
 }
 
 impl Rows {
@@ -105,6 +136,9 @@ impl Query {
             "--format",
             format.name(),
         ]);
+        for binding in &self.bind {
+            command.arg("--bind").arg(&binding.text);
+        }
         let mut out = std::io::stdout().lock();
         match worker::supervise(command, &text, Duration::from_secs(seconds), &mut out)? {
             End::Answered => Ok(Done::Well),
@@ -152,6 +186,8 @@ pub(super) struct QueryWorker {
     rows: u64,
     #[arg(long, value_enum)]
     format: Rows,
+    #[arg(long, value_parser = binding)]
+    bind: Vec<Binding>,
 }
 
 impl QueryWorker {
@@ -163,6 +199,7 @@ impl QueryWorker {
             graph: RdfFormat::Turtle,
             union: !session.catalogue.has_master()?,
             row_limit: self.rows,
+            bindings: self.bind.into_iter().map(|binding| (binding.name, binding.value)).collect(),
         };
         let mut out = BufWriter::new(std::io::stdout());
         worker::evaluate(&session.catalogue, &text, &how, &mut out)?;

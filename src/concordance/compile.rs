@@ -4,15 +4,18 @@ use super::codes::CodeList;
 use super::expression::{Compiler, Scope, slots, visit_list};
 use super::file::{EachText, RuleFile, RuleText, Text};
 use super::fragment;
-use super::lex;
+use super::lex::{self, Token};
+use super::problem::Problem;
 use super::program::{Each, Expr, Given, Ignore, Ignored, List, Rule, Step, Template};
 use super::selector::{Selector, parse_positions};
+use super::sense;
 use super::template::{self, Names};
-use crate::diagnostic::{Code, Problem};
+use crate::diagnostic::Code;
 use crate::ontology::Ontology;
 use crate::record::Model;
-use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
 
 /// Compiles the rules of a file; what is wrong is reported, and a rule with an error is left
 /// out.
@@ -29,7 +32,7 @@ pub fn compile(
         .iter()
         .filter_map(|rule| {
             let before = problems.len();
-            let rule = &with_shared(rule, file);
+            let rule = &*with_shared(rule, file);
             let compiled = RuleCompiler { name: &name, model, rule, lists, ontology, problems }.run();
             let failed = problems
                 .get(before..)
@@ -44,11 +47,11 @@ pub fn compile(
 }
 
 /// A rule with those of the file's own names that it uses, directly or through another.
-fn with_shared(rule: &RuleText, file: &RuleFile) -> RuleText {
-    let mut rule = rule.clone();
+fn with_shared<'a>(rule: &'a RuleText, file: &RuleFile) -> Cow<'a, RuleText> {
     if file.binds.is_empty() && file.values.is_empty() {
-        return rule;
+        return Cow::Borrowed(rule);
     }
+    let mut rule = rule.clone();
     let mut texts: Vec<String> = Vec::new();
     let own = rule.binds.iter().chain(&rule.values).map(|(_, text)| text);
     let single = [&rule.when, &rule.construct].into_iter().flatten();
@@ -72,7 +75,7 @@ fn with_shared(rule: &RuleText, file: &RuleFile) -> RuleText {
             }
         }
     }
-    rule
+    Cow::Owned(rule)
 }
 
 struct RuleCompiler<'a, 'p> {
@@ -94,11 +97,15 @@ impl RuleCompiler<'_, '_> {
     fn run(mut self) -> Option<Rule> {
         let rule = self.rule;
         self.check_name();
-        let selector = match Selector::parse(&rule.field.value) {
+        let selector = match Selector::of_rule(&rule.field.value, self.model) {
             Ok(selector) => Some(selector),
+            // That there is no `field` has been reported.
+            Err(_) if rule.field.value.trim().is_empty() => None,
             Err(error) => {
                 let at = rule.field.part(error.at);
-                self.problems.push(Problem::new(Code::BadSelector, at, error.message));
+                let mut problem = Problem::new(Code::BadSelector, at, error.message);
+                problem.hint = error.hint;
+                self.problems.push(problem);
                 None
             }
         };
@@ -139,8 +146,12 @@ impl RuleCompiler<'_, '_> {
             }
         }
         let when = rule.when.as_ref().and_then(|text| self.expression(text, &names, &mut used_lists));
+        let mut tokens = Vec::new();
         let template = match &rule.construct {
-            Some(text) => self.template(text, &mut names, &nodes, &mut pending)?,
+            Some(text) => {
+                tokens = fragment::scan(text, self.problems)?;
+                self.template(text, &tokens, &mut names, &nodes, &mut pending)?
+            }
             None => Template::default(),
         };
         self.check_used(&names, &template, &pending, when.as_ref());
@@ -154,7 +165,7 @@ impl RuleCompiler<'_, '_> {
             .collect();
         let ignore = self.ignore();
         let hash = self.hash(&used_lists);
-        Some(Rule {
+        let compiled = Rule {
             name: rule.name.value.clone(),
             file: Arc::clone(self.name),
             line: rule.line,
@@ -172,7 +183,11 @@ impl RuleCompiler<'_, '_> {
             ignore,
             names,
             reverse,
-        })
+        };
+        if let Some(text) = &rule.construct {
+            sense::check(&compiled, text, &tokens, self.lists, self.ontology, self.problems);
+        }
+        Some(compiled)
     }
 
     fn check_name(&mut self) {
@@ -184,6 +199,10 @@ impl RuleCompiler<'_, '_> {
         if !name.value.is_empty() && (!well_formed || reserved) {
             let message = if reserved {
                 format!("`{}` names something else in every record", name.value)
+            } else if name.value.chars().count() < 2 {
+                format!("`{}` is too short to name a rule; use two characters or more", name.value)
+            } else if !name.value.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                format!("`{}` cannot name a rule; begin with a letter", name.value)
             } else {
                 format!("`{}` cannot name a rule; use letters, digits and `-`", name.value)
             };
@@ -193,7 +212,7 @@ impl RuleCompiler<'_, '_> {
 
     fn check_variable(&mut self, name: &Text, names: &[String]) {
         let message = if name.value.chars().count() < 2 {
-            format!("`{}` would hide the subfield `${}`; use two letters or more", name.value, name.value)
+            format!("`{}` is the name of a subfield; call what you bind by two letters or more", name.value)
         } else if Given::from_name(&name.value).is_some() {
             format!("`{}` is given already; choose another name", name.value)
         } else if names.contains(&name.value) {
@@ -217,8 +236,9 @@ impl RuleCompiler<'_, '_> {
     }
 
     fn expression(&mut self, text: &Text, names: &[String], lists: &mut Vec<usize>) -> Option<Expr> {
-        let parsed = fragment::expression(text, self.problems)?;
-        template::check_terms(text, self.ontology, self.problems);
+        let tokens = fragment::scan(text, self.problems)?;
+        let parsed = fragment::expression(text, &tokens, self.problems)?;
+        template::check_terms(text, &tokens, self.ontology, self.problems);
         let mut compiler = self.compiler(text, names);
         let expr = compiler.compile(&parsed);
         lists.append(&mut compiler.lists);
@@ -226,7 +246,8 @@ impl RuleCompiler<'_, '_> {
     }
 
     fn list(&mut self, text: &Text, names: &[String], lists: &mut Vec<usize>) -> Option<List> {
-        let parsed = fragment::expression(text, self.problems)?;
+        let tokens = fragment::scan(text, self.problems)?;
+        let parsed = fragment::expression(text, &tokens, self.problems)?;
         let mut compiler = self.compiler(text, names);
         let list = compiler.compile_list(&parsed);
         lists.append(&mut compiler.lists);
@@ -237,12 +258,13 @@ impl RuleCompiler<'_, '_> {
     fn template(
         &mut self,
         text: &Text,
+        tokens: &[Token],
         names: &mut Vec<String>,
         nodes: &[usize],
         pending: &mut Vec<Pending>,
     ) -> Option<Template> {
-        let patterns = fragment::template(text, self.problems)?;
-        template::check_terms(text, self.ontology, self.problems);
+        let patterns = fragment::template(text, tokens, self.problems)?;
+        template::check_terms(text, tokens, self.ontology, self.problems);
         let mut missing = Vec::new();
         for pattern in &patterns {
             use spargebra::term::{NamedNodePattern, TermPattern};
@@ -427,10 +449,10 @@ impl RuleCompiler<'_, '_> {
     /// Everything the rule's result depends on besides the record.
     fn hash(&self, lists: &[usize]) -> String {
         let rule = self.rule;
-        let mut hasher = Sha256::new();
+        let mut hasher = Xxh3::new();
         let mut add = |text: &str| {
             hasher.update(text.as_bytes());
-            hasher.update([0]);
+            hasher.update(&[0]);
         };
         add(&rule.name.value);
         add(&rule.field.value);
@@ -453,8 +475,8 @@ impl RuleCompiler<'_, '_> {
         lists.sort_unstable();
         lists.dedup();
         for list in lists.into_iter().filter_map(|list| self.lists.get(list)) {
-            add(&list.text);
+            hasher.update(&list.hash().to_le_bytes());
         }
-        hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        format!("{:016x}", hasher.digest())
     }
 }

@@ -1,15 +1,20 @@
 //! Examples: the records in `given`, and whether a rule makes of them what `gives` says.
 
-use super::file::{ExampleText, Text};
+use super::file::{ExampleText, RuleFile, Text};
 use super::fragment;
+use super::problem::Problem;
 use super::program::{Given, Rule};
 use super::run::{RecordNames, View};
-use super::set::Concordances;
+use super::set::{Concordances, Loaded};
 use super::turtle;
+use crate::diagnostic::Code;
 use crate::record::{Model, Record, RecordBuilder};
 use oxrdf::graph::CanonicalizationAlgorithm;
 use oxrdf::{BlankNode, Graph, NamedNode, NamedOrBlankNode, Term, Triple};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use spargebra::term::{NamedNodePattern, TermPattern};
+use std::ops::Range;
 
 /// The leader of a record whose example has none: a book.
 const LEADER: &str = "00000nam a2200000 a 4500";
@@ -55,11 +60,11 @@ impl Verdict {
 pub fn check(concordances: &Concordances, model: Model, rule: &Rule, example: &ExampleText) -> Verdict {
     let record = match given(model, &example.given.value) {
         Ok(record) => record,
-        Err(reason) => return Verdict::Unreadable(reason),
+        Err(mistake) => return Verdict::Unreadable(mistake.reason),
     };
     let expected = match gives(&example.gives) {
         Ok(expected) => expected,
-        Err(reason) => return Verdict::Unreadable(reason),
+        Err(problem) => return Verdict::Unreadable(format!("`gives` does not parse: {}", problem.message)),
     };
     let view = View::new(&record);
     let of_source = |id: &str| format!("urn:example:record/{}", crate::record::percent_encode(id));
@@ -138,12 +143,14 @@ fn blank(triple: &Triple) -> Triple {
 }
 
 /// The statements of `gives`; variables that are not given stand for nodes.
-fn gives(text: &Text) -> Result<Vec<Triple>, String> {
+fn gives(text: &Text) -> Result<Vec<Triple>, Problem> {
     let mut problems = Vec::new();
-    let Some(patterns) = fragment::template(text, &mut problems) else {
-        let reason = problems.first().map_or("", |problem| problem.message.as_str());
-        return Err(format!("`gives` does not parse: {reason}"));
+    let tokens = fragment::scan(text, &mut problems);
+    let Some(patterns) = tokens.and_then(|tokens| fragment::template(text, &tokens, &mut problems)) else {
+        let unknown = || Problem::new(Code::BadExample, text.at.clone(), "this is no template");
+        return Err(problems.into_iter().next().unwrap_or_else(unknown));
     };
+    let refuse = |reason: String| Problem::new(Code::BadExample, text.at.clone(), reason);
     let term = |pattern: &TermPattern| -> Term {
         match pattern {
             TermPattern::NamedNode(node) => node.clone().into(),
@@ -168,18 +175,68 @@ fn gives(text: &Text) -> Result<Vec<Triple>, String> {
             let subject = match term(&pattern.subject) {
                 Term::NamedNode(node) => node.into(),
                 Term::BlankNode(node) => node.into(),
-                Term::Literal(literal) => return Err(format!("`{literal}` is no subject")),
+                Term::Literal(literal) => return Err(refuse(format!("`{literal}` is no subject"))),
             };
             let NamedNodePattern::NamedNode(predicate) = &pattern.predicate else {
-                return Err("a predicate in `gives` is a name".to_owned());
+                return Err(refuse("a predicate in `gives` is a name".to_owned()));
             };
             Ok(Triple { subject, predicate: predicate.clone(), object: term(&pattern.object) })
         })
         .collect()
 }
 
+/// A line of `given` that is no field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    pub reason: String,
+    /// Where the line stands in the text.
+    pub at: Range<usize>,
+}
+
+/// Finds examples that cannot be read.
+pub(super) fn check_readable(model: Model, file: &RuleFile, problems: &mut Vec<Problem>) {
+    for example in file.rules.iter().flat_map(|rule| &rule.examples) {
+        if let Err(mistake) = given(model, &example.given.value) {
+            let at = example.given.part(mistake.at);
+            let problem = Problem::new(Code::BadExample, at, mistake.reason);
+            problems.push(problem.hint("`given` has one field a line, such as `245 10 $a Walden`"));
+        }
+        if let Err(problem) = gives(&example.gives) {
+            problems.push(Problem { code: Code::BadExample, ..problem });
+        }
+    }
+}
+
+/// What the examples of a file's rules show to be wrong.
+pub fn failures(concordances: &Concordances, loaded: &Loaded) -> Vec<Problem> {
+    let Some((file, model)) = loaded.file.as_ref().and_then(|file| Some((file, file.model?))) else {
+        return Vec::new();
+    };
+    let compiled: FxHashMap<usize, &Rule> =
+        concordances.rules_of(loaded.source.name()).map(|rule| (rule.line, rule)).collect();
+    let examples: Vec<(&Rule, &ExampleText)> = file
+        .rules
+        .iter()
+        .filter_map(|text| Some((*compiled.get(&text.line)?, text)))
+        .flat_map(|(rule, text)| text.examples.iter().map(move |example| (rule, example)))
+        .collect();
+    let verdicts: Vec<Option<Problem>> = examples
+        .par_iter()
+        .map(|(rule, example)| match check(concordances, model, rule, example) {
+            // What cannot be read is told by whoever checks the file.
+            Verdict::Passed | Verdict::Unreadable(_) => None,
+            verdict => {
+                let message = format!("the rule `{}` does not give this", rule.name);
+                let problem = Problem::new(Code::BadExample, example.gives.at.clone(), message);
+                Some(problem.label("- was expected, + was made").hint(verdict.lines().join("\n")))
+            }
+        })
+        .collect();
+    verdicts.into_iter().flatten().collect()
+}
+
 /// Reads the notation of `given`: one field a line.
-pub fn given(model: Model, text: &str) -> Result<Record, String> {
+pub fn given(model: Model, text: &str) -> Result<Record, Mistake> {
     let mut builder = RecordBuilder::new(model);
     if model.is_marc() {
         builder.leader(LEADER);
@@ -189,7 +246,12 @@ pub fn given(model: Model, text: &str) -> Result<Record, String> {
         .lines()
         .find(|line| !line.trim().is_empty())
         .map_or(0, |line| line.len() - line.trim_start().len());
-    for line in text.lines() {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let blank = line.len() - line.trim_start().len();
+        let at = start + blank..start + line.trim_end().len().max(blank);
+        start += line.len();
+        let line = line.trim_end_matches(['\n', '\r']);
         if line.trim().is_empty() {
             continue;
         }
@@ -198,7 +260,11 @@ pub fn given(model: Model, text: &str) -> Result<Record, String> {
         } else {
             line
         };
-        if model.is_marc() { marc_field(&mut builder, line)? } else { element(&mut builder, line) }
+        if model.is_marc() {
+            marc_field(&mut builder, line).map_err(|reason| Mistake { reason, at })?;
+        } else {
+            element(&mut builder, line);
+        }
     }
     Ok(builder.finish())
 }
@@ -206,6 +272,10 @@ pub fn given(model: Model, text: &str) -> Result<Record, String> {
 fn marc_field(builder: &mut RecordBuilder, line: &str) -> Result<(), String> {
     let line = line.trim_start();
     let (tag, rest) = line.split_once(' ').ok_or_else(|| format!("`{line}` is no field"))?;
+    let is_tag = tag == "LDR" || tag.len() == 3 && tag.bytes().all(|b| b.is_ascii_alphanumeric());
+    if !is_tag {
+        return Err(format!("`{tag}` is no tag; a field begins with three digits and a blank"));
+    }
     if tag == "LDR" {
         builder.leader(rest);
         return Ok(());

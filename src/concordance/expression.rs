@@ -4,9 +4,11 @@ use super::codes::CodeList;
 use super::file::Text;
 use super::fragment::FUNCTIONS;
 use super::lex::{self, Kind};
+use super::problem::Problem;
 use super::program::{Arithmetic, Codes, Compare, ElementPath, Expr, FieldPath, Function, Given, List};
+use super::quoted;
 use super::selector::{Alternative, Key, Selector, Tag, parse_positions};
-use crate::diagnostic::{Code, Problem};
+use crate::diagnostic::Code;
 use crate::ontology::xsd;
 use spargebra::algebra::{Expression, Function as Sparql};
 
@@ -122,14 +124,15 @@ impl Compiler<'_, '_> {
             _ => {
                 let known = self.scope.names.iter().map(String::as_str);
                 let given = Given::ALL.iter().map(|(name, _)| *name);
-                let near: Vec<String> = crate::diagnostic::near(name, known.chain(given))
-                    .iter()
-                    .map(|name| format!("${name}"))
-                    .collect();
+                let near: Vec<String> =
+                    super::near(name, known.chain(given)).iter().map(|name| format!("${name}")).collect();
                 let message = format!("nothing binds `${name}`");
                 let problem = Problem::new(Code::UnboundVariable, self.find(Kind::Variable, name), message);
                 let problem = problem.label("neither a subfield, a bind, nor given");
-                self.problems.push(problem.near(&near));
+                self.problems.push(match Given::from_name(name) {
+                    Some(_) => problem.hint("only a rule with `each = \"…\"` binds it"),
+                    None => problem.near(&near),
+                });
                 None
             }
         }
@@ -300,7 +303,7 @@ impl Compiler<'_, '_> {
                 else {
                     let known =
                         Function::ALL.iter().map(|(known, ..)| *known).filter(|known| known.starts_with(':'));
-                    let near = crate::diagnostic::near(name, known.chain(SPECIAL));
+                    let near = super::near(name, known.chain(SPECIAL));
                     let at = self.find(Kind::Name, name);
                     let problem =
                         Problem::new(Code::UnknownFunction, at, format!("there is no function `{name}`"));
@@ -336,7 +339,10 @@ impl Compiler<'_, '_> {
         subfields(&expr, &mut codes);
         codes.dedup();
         match codes.as_slice() {
-            [] => Some(List::Single(expr)),
+            [] => {
+                let made_from = slots(&expr);
+                Some(List::Single(expr, made_from))
+            }
             [code] => Some(List::PerSubfield { code: code.clone(), expr }),
             _ => {
                 let named: Vec<String> = codes.iter().map(|code| format!("`${code}`")).collect();
@@ -390,7 +396,7 @@ impl Compiler<'_, '_> {
 
     fn list(&mut self, name: &str, column: Option<&str>) -> Option<(usize, usize)> {
         let Some(index) = self.scope.lists.iter().position(|list| list.name == name) else {
-            let near = crate::diagnostic::near(name, self.scope.lists.iter().map(|list| list.name.as_str()));
+            let near = super::near(name, self.scope.lists.iter().map(|list| list.name.as_str()));
             let at = self.find(Kind::Text, &format!("\"{name}\""));
             let problem = Problem::new(Code::UnknownList, at, format!("there is no code list `{name}`"));
             let problem = problem.label(format!("no file mappings/codes/{name}.tsv"));
@@ -601,7 +607,7 @@ fn take_lists(expr: &mut Expr, found: &mut Vec<List>) {
 /// Every expression inside a list.
 pub fn visit_list<'e>(list: &'e List, look: &mut impl FnMut(&'e Expr)) {
     match list {
-        List::PerSubfield { expr, .. } | List::Single(expr) => visit(expr, look),
+        List::PerSubfield { expr, .. } | List::Single(expr, _) => visit(expr, look),
         List::Mapped { list, expr } => {
             visit_list(list, look);
             visit(expr, look);
@@ -626,35 +632,15 @@ pub fn field_path(text: &str) -> Result<FieldPath, String> {
 
 /// Alternatives, each a path.
 fn element_paths(text: &str) -> Result<Vec<ElementPath>, String> {
-    let mut paths = Vec::new();
-    let mut depth = 0_usize;
-    let cut = text.split(|c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == '|' && depth == 0
-    });
-    for path in cut {
-        paths.push(element_path(path.trim())?);
-    }
-    Ok(paths)
+    let paths = quoted::split(text, '|').into_iter();
+    paths.map(|at| element_path(text.get(at).unwrap_or_default().trim())).collect()
 }
 
 fn element_path(text: &str) -> Result<ElementPath, String> {
     let mut steps = Vec::new();
     let mut attribute = None;
-    let mut depth = 0_usize;
-    let cut = text.split(|c: char| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == '/' && depth == 0
-    });
-    for step in cut {
+    for at in quoted::split(text, '/') {
+        let step = text.get(at).unwrap_or_default();
         if let Some(name) = step.strip_prefix('@') {
             attribute = Some(name.to_owned());
             continue;
@@ -662,7 +648,7 @@ fn element_path(text: &str) -> Result<ElementPath, String> {
         let parsed = Selector::parse(step).map_err(|error| error.message)?;
         let Some(alternative) = parsed.alternatives.into_iter().next() else { continue };
         let name = match alternative.tag {
-            Tag::Record => "record".to_owned(),
+            Tag::Path(path) => path.join("/"),
             tag => tag.notation(),
         };
         for condition in &alternative.conditions {

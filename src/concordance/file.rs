@@ -3,7 +3,8 @@
 //! Everything is read that can be read, and everything that is wrong is reported: a file with
 //! three mistakes gives three problems. What the values mean is for [`compile`](super::compile).
 
-use crate::diagnostic::{Code, Problem, position};
+use super::problem::{Lines, Problem};
+use crate::diagnostic::Code;
 use crate::record::Model;
 use std::ops::Range;
 use toml::Spanned;
@@ -13,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 pub const LARGEST: usize = 1024 * 1024;
 
 /// A file of rules as written.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RuleFile {
     pub model: Option<Model>,
     pub about: String,
@@ -44,8 +45,6 @@ pub struct RuleText {
     pub ignore: Vec<(Text, Text)>,
     pub reverse: Vec<(Text, Text)>,
     pub examples: Vec<ExampleText>,
-    /// The whole rule as written, for its hash.
-    pub source: String,
 }
 
 #[derive(Debug, Clone)]
@@ -132,15 +131,7 @@ impl Text {
 
 /// Reads a file of rules; problems are added, and what could be read is given.
 pub fn read(file: &str, problems: &mut Vec<Problem>) -> RuleFile {
-    let mut found = RuleFile {
-        model: None,
-        about: String::new(),
-        see: None,
-        source: None,
-        binds: Vec::new(),
-        values: Vec::new(),
-        rules: Vec::new(),
-    };
+    let mut found = RuleFile::default();
     if file.len() > LARGEST {
         let message = format!("the file has {} bytes; a rule file may have {LARGEST}", file.len());
         problems.push(Problem::new(Code::RuleLimit, 0..1, message).hint("cut it in two by tag range"));
@@ -151,7 +142,7 @@ pub fn read(file: &str, problems: &mut Vec<Problem>) -> RuleFile {
         let at = error.span().unwrap_or(0..0);
         problems.push(Problem::new(Code::RuleSyntax, at, format!("not valid TOML: {}", error.message())));
     }
-    let mut reader = Reader { file, problems };
+    let mut reader = Reader { file, lines: Lines::of(file), problems };
     let table = table.into_inner();
     let mut has_head = false;
     for (key, value) in &table {
@@ -178,6 +169,7 @@ pub fn read(file: &str, problems: &mut Vec<Problem>) -> RuleFile {
 
 struct Reader<'a> {
     file: &'a str,
+    lines: Lines<'a>,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -220,15 +212,12 @@ impl Reader<'_> {
                 .push(Problem::new(Code::RuleSyntax, value.span(), message).hint("write `[[rule]]`"));
             return;
         };
-        for (index, rule) in array.iter().enumerate() {
-            let end = array.get(index + 1).map_or(self.file.len(), |next| next.span().start);
-            if let Some(rule) = self.rule(rule, end) {
-                rules.push(rule);
-            }
+        for rule in array.iter() {
+            rules.extend(self.rule(rule));
         }
     }
 
-    fn rule(&mut self, value: &Value<'_>, end: usize) -> Option<RuleText> {
+    fn rule(&mut self, value: &Value<'_>) -> Option<RuleText> {
         const KEYS: [&str; 11] = [
             "name",
             "field",
@@ -245,12 +234,12 @@ impl Reader<'_> {
         let table = self.table(value)?;
         let start = value.span().start;
         let at = start..(start + "[[rule]]".len()).min(self.file.len());
-        let source = self.file.get(start..end).unwrap_or_default().to_owned();
-        let mut rule = RuleText { line: position(self.file, start).0, at, source, ..RuleText::default() };
+        let mut rule = RuleText { line: self.lines.line(start), at, ..RuleText::default() };
+        let (mut has_name, mut has_field) = (false, false);
         for (key, value) in table {
             match key.get_ref().as_ref() {
-                "name" => rule.name = self.text(value).unwrap_or_default(),
-                "field" => rule.field = self.text(value).unwrap_or_default(),
+                "name" => (has_name, rule.name) = (true, self.text(value).unwrap_or_default()),
+                "field" => (has_field, rule.field) = (true, self.text(value).unwrap_or_default()),
                 "when" => rule.when = self.text(value),
                 "group" => rule.group = self.text(value),
                 "construct" => rule.construct = self.text(value),
@@ -275,10 +264,13 @@ impl Reader<'_> {
                 _ => self.unknown(key.span(), key.get_ref(), &KEYS),
             }
         }
-        for (key, text) in [("name", &rule.name), ("field", &rule.field)] {
-            if text.value.is_empty() {
+        for (key, is_there, text) in [("name", has_name, &rule.name), ("field", has_field, &rule.field)] {
+            // What is there and no text has been reported as that.
+            let empty = is_there && text.at != (0..0) && text.value.trim().is_empty();
+            if !is_there || empty {
                 let message = format!("the rule has no `{key}`");
-                self.problems.push(Problem::new(Code::RuleSyntax, rule.at.clone(), message));
+                let at = if empty { text.at.clone() } else { rule.at.clone() };
+                self.problems.push(Problem::new(Code::RuleSyntax, at, message));
             }
         }
         if rule.construct.is_none() && rule.ignore.is_empty() {
@@ -297,7 +289,7 @@ impl Reader<'_> {
         let mut examples = Vec::new();
         for value in array.iter() {
             let Some(table) = self.table(value) else { continue };
-            let line = position(self.file, value.span().start).0;
+            let line = self.lines.line(value.span().start);
             let mut example = ExampleText { line, ..ExampleText::default() };
             let (mut given, mut gives) = (false, false);
             for (key, value) in table {
@@ -338,8 +330,13 @@ impl Reader<'_> {
 
     fn text(&mut self, value: &Value<'_>) -> Option<Text> {
         let DeValue::String(text) = value.get_ref() else {
-            let message = "expected a text in quotes";
-            self.problems.push(Problem::new(Code::RuleSyntax, value.span(), message));
+            let written = self.file.get(value.span()).unwrap_or_default();
+            let problem = Problem::new(Code::RuleSyntax, value.span(), "expected a text in quotes");
+            let simple = matches!(
+                value.get_ref(),
+                DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_)
+            );
+            self.problems.push(if simple { problem.hint(format!("write `\"{written}\"`")) } else { problem });
             return None;
         };
         Some(Text::new(text, value.span(), self.file))
@@ -354,7 +351,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, at: Range<usize>, key: &str, known: &[&str]) {
-        let near = crate::diagnostic::near(key, known.iter().copied());
+        let near = super::near(key, known.iter().copied());
         let listed = known.join(", ");
         let problem = Problem::new(Code::UnknownKey, at, format!("no key `{key}` here")).near(&near);
         let problem = if near.is_empty() { problem.hint(format!("there are: {listed}")) } else { problem };

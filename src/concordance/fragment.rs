@@ -2,11 +2,13 @@
 
 use super::file::Text;
 use super::lex::{Kind, Token, tokens};
-use crate::diagnostic::{Code, Problem};
+use super::problem::Problem;
+use crate::diagnostic::Code;
 use crate::ontology::Prefixes;
+use smallvec::SmallVec;
 use spargebra::algebra::{Expression, GraphPattern};
 use spargebra::term::TriplePattern;
-use spargebra::{Query, SparqlParser};
+use spargebra::{Query, SparqlParser, SparqlSyntaxError};
 use std::sync::LazyLock;
 
 /// Our functions live under the empty prefix.
@@ -17,14 +19,11 @@ const LONGEST: usize = 128 * 1024;
 const DEEPEST: usize = 48;
 const MOST_OPERATORS: usize = 500;
 
-/// Parses an expression.
-pub fn expression(text: &Text, problems: &mut Vec<Problem>) -> Option<Expression> {
-    if !within_limits(text, problems) {
-        return None;
-    }
+/// Parses an expression; its tokens come from [`scan`].
+pub fn expression(text: &Text, tokens: &[Token], problems: &mut Vec<Problem>) -> Option<Expression> {
     // On lines of their own, so that a comment at the end swallows nothing.
     let wrap = |body: &str| format!("ASK {{ FILTER(\n{body}\n) }}");
-    match parser().parse_query(&wrap(&text.value)) {
+    match parse(&wrap(&text.value), text, tokens) {
         Ok(Query::Ask { pattern, .. }) => {
             let filter = match pattern {
                 GraphPattern::Project { inner, .. } => *inner,
@@ -47,13 +46,10 @@ pub fn expression(text: &Text, problems: &mut Vec<Problem>) -> Option<Expression
     }
 }
 
-/// Parses a template.
-pub fn template(text: &Text, problems: &mut Vec<Problem>) -> Option<Vec<TriplePattern>> {
-    if !within_limits(text, problems) {
-        return None;
-    }
+/// Parses a template; its tokens come from [`scan`].
+pub fn template(text: &Text, tokens: &[Token], problems: &mut Vec<Problem>) -> Option<Vec<TriplePattern>> {
     let wrap = |body: &str| format!("CONSTRUCT {{\n{body}\n}} WHERE {{}}");
-    match parser().parse_query(&wrap(&text.value)) {
+    match parse(&wrap(&text.value), text, tokens) {
         Ok(Query::Construct { template, .. }) => Some(template),
         Ok(_) => {
             let message = "expected the triples of a template";
@@ -65,6 +61,29 @@ pub fn template(text: &Text, problems: &mut Vec<Problem>) -> Option<Vec<TriplePa
             None
         }
     }
+}
+
+/// Parses with those of our prefixes that the text uses: a parser takes its own copy of each.
+fn parse(query: &str, text: &Text, tokens: &[Token]) -> Result<Query, SparqlSyntaxError> {
+    let mut parser = SparqlParser::new();
+    let mut known: SmallVec<[&str; 8]> = SmallVec::new();
+    for token in tokens.iter().filter(|token| token.kind == Kind::Name) {
+        let word = text.value.get(token.at.clone()).unwrap_or_default();
+        let prefix = word.split_once(':').map_or("", |(prefix, _)| prefix);
+        if known.contains(&prefix) {
+            continue;
+        }
+        known.push(prefix);
+        let namespace = match prefix {
+            "" => Some(FUNCTIONS),
+            _ => Prefixes::shipped().namespace(prefix),
+        };
+        if let Some(namespace) = namespace {
+            parser = parser.with_prefix(prefix, namespace).unwrap_or_default();
+        }
+    }
+    // Should a prefix have been overlooked, the parser with all of them has the last word.
+    parser.parse_query(query).or_else(|_| self::parser().parse_query(query))
 }
 
 /// A parser that knows our prefixes.
@@ -84,15 +103,17 @@ fn prefixed_parser() -> SparqlParser {
     parser.clone().with_prefix("", FUNCTIONS).unwrap_or(parser)
 }
 
-pub fn within_limits(text: &Text, problems: &mut Vec<Problem>) -> bool {
+/// The tokens of a text, when it is within the limits.
+pub fn scan(text: &Text, problems: &mut Vec<Problem>) -> Option<Vec<Token>> {
     if text.value.len() > LONGEST {
         let message = format!("{} bytes in one piece; {LONGEST} are allowed", text.value.len());
         problems.push(Problem::new(Code::RuleLimit, text.at.clone(), message));
-        return false;
+        return None;
     }
     let mut depth = 0_usize;
     let mut operators = 0_usize;
-    for token in tokens(&text.value) {
+    let found = tokens(&text.value);
+    for token in &found {
         match text.value.get(token.at.clone()) {
             Some("(" | "[" | "{") => depth += 1,
             Some(")" | "]" | "}") => depth = depth.saturating_sub(1),
@@ -104,16 +125,40 @@ pub fn within_limits(text: &Text, problems: &mut Vec<Problem>) -> bool {
         }
         if operators > MOST_OPERATORS {
             let message = format!("more than {MOST_OPERATORS} operators in one piece");
-            problems.push(Problem::new(Code::RuleLimit, text.part(token.at), message));
-            return false;
+            problems.push(Problem::new(Code::RuleLimit, text.part(token.at.clone()), message));
+            return None;
         }
         if depth > DEEPEST {
             let message = format!("brackets are nested deeper than {DEEPEST}");
-            problems.push(Problem::new(Code::RuleLimit, text.part(token.at), message));
-            return false;
+            problems.push(Problem::new(Code::RuleLimit, text.part(token.at.clone()), message));
+            return None;
         }
     }
-    true
+    Some(found)
+}
+
+/// What other languages call the functions of SPARQL.
+const OTHERS: [(&str, &str); 14] = [
+    ("UPPER", "UCASE"),
+    ("TOUPPER", "UCASE"),
+    ("UPPERCASE", "UCASE"),
+    ("LOWER", "LCASE"),
+    ("TOLOWER", "LCASE"),
+    ("LOWERCASE", "LCASE"),
+    ("LEN", "STRLEN"),
+    ("LENGTH", "STRLEN"),
+    ("SUBSTRING", "SUBSTR"),
+    ("STARTSWITH", "STRSTARTS"),
+    ("ENDSWITH", "STRENDS"),
+    ("MATCHES", "REGEX"),
+    ("IFNULL", "COALESCE"),
+    ("NVL", "COALESCE"),
+];
+
+fn is_sparql_function(word: &str) -> bool {
+    let known = super::program::Function::ALL.iter().map(|(name, ..)| *name);
+    let special = ["IF", "COALESCE", "BOUND", "REGEX", "REPLACE", "IN"];
+    known.chain(special).any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// The token at which parsing fails.
@@ -176,8 +221,7 @@ fn hint(word: &str, token: &Token, found: &[Token], index: Option<usize>, text: 
         && !prefix.is_empty()
         && Prefixes::shipped().get(prefix).is_none()
     {
-        let near =
-            crate::diagnostic::near(prefix, Prefixes::shipped().iter().map(|known| known.name.as_str()));
+        let near = super::near(prefix, Prefixes::shipped().iter().map(|known| known.name.as_str()));
         return Some(match near.first() {
             Some(known) => format!("`{prefix}:` is no known prefix; did you mean `{known}:`?"),
             None => format!("`{prefix}:` is no known prefix; the known ones are in ontologies/prefixes.tsv"),
@@ -189,8 +233,19 @@ fn hint(word: &str, token: &Token, found: &[Token], index: Option<usize>, text: 
     if token.kind == Kind::Word && function {
         return Some(format!("functions of ours begin with a colon: `{ours}(…)`"));
     }
-    if neighbour(1) == Some("(") && token.kind == Kind::Word {
+    if let Some(meant) = OTHERS.iter().find(|(others, _)| others.eq_ignore_ascii_case(word)) {
+        return Some(format!("SPARQL calls it `{}`", meant.1));
+    }
+    if neighbour(1) == Some("(") && token.kind == Kind::Word && is_sparql_function(word) {
         return Some("a function's name and its `(` stand together".to_owned());
+    }
+    if neighbour(1) == Some("(") && token.kind == Kind::Word {
+        let known = super::program::Function::ALL.iter().map(|(name, ..)| *name);
+        let near = super::near(word, known.filter(|name| !name.starts_with("xsd:")));
+        return match near.first() {
+            Some(near) => Some(format!("there is no function `{word}`; did you mean `{near}`?")),
+            None => Some(format!("there is no function `{word}`; docs/concordances.md lists them")),
+        };
     }
     (word == "\\").then(|| "a backslash in a SPARQL string is written `\\\\`".to_owned())
 }

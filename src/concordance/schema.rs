@@ -2,18 +2,21 @@
 //! for, rules without examples, rules that say the same twice.
 
 use super::file::{RuleFile, RuleText};
+use super::problem::Problem;
 use super::selector::{Condition, Key, Selector, Tag};
 use super::set::Loaded;
-use crate::diagnostic::{Code, Problem};
+use super::source::{Origin, Source};
+use crate::diagnostic::Code;
 use crate::record::Model;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// The fields of a format: `mappings/fields/<format>.tsv`, tag and subfield codes.
+/// The fields of a format: `mappings/fields/<format>.tsv`, their tags and lengths.
 #[derive(Debug)]
 pub struct Schema {
     pub model: Model,
-    fields: BTreeMap<String, String>,
+    /// How many positions a field has, where the standard counts them.
+    fields: BTreeMap<String, Option<usize>>,
 }
 
 impl Schema {
@@ -26,7 +29,7 @@ impl Schema {
             .filter_map(|line| {
                 let mut cells = line.split('\t');
                 let tag = cells.next()?.trim().to_owned();
-                Some((tag, cells.next().unwrap_or_default().trim().to_owned()))
+                Some((tag, cells.nth(2).and_then(|length| length.trim().parse().ok())))
             })
             .collect();
         Some(Self { model, fields })
@@ -39,6 +42,7 @@ impl Schema {
 
 /// Checks the rules of one file.
 pub fn check(file: &RuleFile, schema: Option<&Schema>, problems: &mut Vec<Problem>) {
+    let model = file.model.unwrap_or(Model::Rdf);
     for rule in &file.rules {
         if rule.construct.is_some() && rule.examples.is_empty() {
             let message = format!("the rule `{}` has no example", rule.name.value);
@@ -47,9 +51,10 @@ pub fn check(file: &RuleFile, schema: Option<&Schema>, problems: &mut Vec<Proble
                     .hint("add `[[rule.example]]` with `given` and `gives`; examples are tests"),
             );
         }
-        let Ok(selector) = Selector::parse(&rule.field.value) else { continue };
+        let Ok(selector) = Selector::of_rule(&rule.field.value, model) else { continue };
         if let Some(schema) = schema {
             check_tags(rule, &selector, schema, problems);
+            check_positions(rule, &selector, schema, problems);
         }
         if selector.alternatives.iter().all(|alternative| contradicts(&alternative.conditions)) {
             let message = format!("`{}` can never fire: its conditions exclude each other", rule.name.value);
@@ -74,12 +79,27 @@ fn check_tags(rule: &RuleText, selector: &Selector, schema: &Schema, problems: &
             continue;
         }
         let message = format!("{} has no field `{name}`", schema.model);
-        let near = crate::diagnostic::near(&name, schema.fields.keys().map(String::as_str));
+        let near = super::near(&name, schema.fields.keys().map(String::as_str));
         problems.push(
             Problem::new(Code::UnknownField, rule.field.at.clone(), message)
                 .label(format!("not in mappings/fields/{}.tsv", schema.model))
                 .near(&near),
         );
+    }
+}
+
+fn check_positions(rule: &RuleText, selector: &Selector, schema: &Schema, problems: &mut Vec<Problem>) {
+    for alternative in &selector.alternatives {
+        let (Some(tag), Some(positions)) = (alternative.tag.exact(), &alternative.positions) else {
+            continue;
+        };
+        let Some(Some(length)) = schema.fields.get(&tag) else { continue };
+        if positions.end > *length {
+            let last = positions.end - 1;
+            let message = format!("`{tag}` ends at position {}; there is no {last}", length - 1);
+            let problem = Problem::new(Code::BadSelector, rule.field.at.clone(), message);
+            problems.push(problem.hint("positions count from 0, and both ends are included"));
+        }
     }
 }
 
@@ -99,22 +119,58 @@ fn contradicts(conditions: &[Condition]) -> bool {
     })
 }
 
+/// Where a rule stands, and for whose records.
+#[derive(Clone)]
+struct Place {
+    /// `mappings/marc21/20x-24x-titles`, without the source a file is limited to.
+    name: String,
+    line: usize,
+    source: Option<String>,
+}
+
+impl Place {
+    fn new(source: &Source, file: &RuleFile, line: usize) -> Self {
+        let name = source.name();
+        let bare = file.source.as_ref().and_then(|of| name.strip_suffix(&format!("@{of}")));
+        Self { name: bare.unwrap_or(name).to_owned(), line, source: file.source.clone() }
+    }
+
+    /// A rule elsewhere that may fire for the same records. One in the file whose place this one
+    /// takes for its source does not.
+    fn met_by<'a>(&self, others: &'a [Self]) -> Option<&'a Self> {
+        others.iter().find(|other| match (&self.source, &other.source) {
+            (Some(one), Some(other)) => one == other,
+            (None, None) => true,
+            _ => self.name != other.name,
+        })
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = self.source.iter().map(|source| format!("@{source}")).collect::<String>();
+        write!(f, "mappings/{}{at}.toml:{}", self.name, self.line)
+    }
+}
+
 /// Checks that need all files: rule names used twice, and rules that do the same.
 pub fn check_across(files: &mut [Loaded]) {
-    let mut names: FxHashMap<(Model, String), String> = FxHashMap::default();
-    let mut bodies: FxHashMap<(Model, String, String), String> = FxHashMap::default();
+    let mut names: FxHashMap<(Model, String), Vec<Place>> = FxHashMap::default();
+    let mut bodies: FxHashMap<(Model, String, String), Vec<Place>> = FxHashMap::default();
     // Shipped files first, so that the user's is the one that comes second.
     let mut order: Vec<&mut Loaded> = files.iter_mut().collect();
-    order.sort_by_key(|loaded| loaded.source.origin != super::set::Origin::Shipped);
+    order.sort_by_key(|loaded| loaded.source.origin != Origin::Shipped);
     for loaded in order {
         let Some(file) = &loaded.file else { continue };
         let Some(model) = file.model else { continue };
         for rule in &file.rules {
-            let here = format!("mappings/{}:{}", loaded.source.path, rule.line);
-            if let Some(other) = names.insert((model, rule.name.value.clone()), here.clone()) {
+            let here = Place::new(&loaded.source, file, rule.line);
+            let known = names.entry((model, rule.name.value.clone())).or_default();
+            if let Some(other) = here.met_by(known) {
                 let message = format!("a rule named `{}` stands in {other} already", rule.name.value);
                 loaded.problems.push(Problem::new(Code::DuplicateRule, rule.name.at.clone(), message));
             }
+            known.push(here.clone());
             let Some(construct) = &rule.construct else { continue };
             let body: String = construct.value.split_whitespace().collect();
             let rest: String = rule
@@ -132,7 +188,10 @@ pub fn check_across(files: &mut [Loaded]) {
                 })
             );
             let key = (model, rule.field.value.clone(), format!("{body}{rest}{when}{each}"));
-            if let Some(other) = bodies.insert(key, here) {
+            let known = bodies.entry(key).or_default();
+            let other = here.met_by(known).map(ToString::to_string);
+            known.push(here);
+            if let Some(other) = other {
                 let message = format!("this rule does what {other} does already");
                 loaded.problems.push(Problem::new(Code::DuplicateRule, rule.at.clone(), message));
             }

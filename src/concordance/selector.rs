@@ -6,9 +6,12 @@
 //! alternative = "record" | tag [ ">" tag ] { condition } [ "$" code ] [ "/" from [ "-" to ] ]
 //! tag         = name { "/" name }                 a path for elements and keys
 //!             | three of: digit, "X", "[" digit "-" digit "]"
+//! name        = characters without a meaning here | '"' any characters, `""` for a quote '"'
 //! condition   = "[" [ "!" ] key "]" | "[" key ( "=" | "!=" ) value { "|" value } "]"
 //! ```
 
+use super::quoted;
+use crate::record::Model;
 use std::ops::Range;
 
 /// What a rule fires for. Any alternative will do.
@@ -63,27 +66,28 @@ pub enum Key {
 pub struct SelectorError {
     pub message: String,
     pub at: Range<usize>,
+    pub hint: Option<String>,
 }
 
 impl Selector {
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
-        let mut alternatives = Vec::new();
-        let mut start = 0;
-        let mut depth = 0_usize;
-        for (at, c) in text.char_indices().chain([(text.len(), '|')]) {
-            match c {
-                '[' => depth += 1,
-                ']' => depth = depth.saturating_sub(1),
-                '|' if depth == 0 || at == text.len() => {
-                    let piece = text.get(start..at).unwrap_or_default();
-                    let parsed = Alternative::parse(piece.trim());
-                    alternatives.push(parsed.map_err(|message| SelectorError { message, at: start..at })?);
-                    start = at + 1;
-                }
-                _ => {}
+        let alternatives = quoted::split(text, '|').into_iter().map(|at| {
+            let piece = text.get(at.clone()).unwrap_or_default();
+            Alternative::parse(piece.trim()).map_err(|message| SelectorError { message, at, hint: None })
+        });
+        Ok(Self { alternatives: alternatives.collect::<Result<_, _>>()? })
+    }
+
+    /// The selector of a rule for records of a model: what could never be met is an error.
+    pub fn of_rule(text: &str, model: Model) -> Result<Self, SelectorError> {
+        let selector = Self::parse(text)?;
+        let places = quoted::split(text, '|');
+        for (alternative, at) in selector.alternatives.iter().zip(places) {
+            if let Err((message, hint)) = alternative.check(model) {
+                return Err(SelectorError { message, at, hint });
             }
         }
-        Ok(Self { alternatives })
+        Ok(selector)
     }
 
     pub fn is_record(&self) -> bool {
@@ -104,6 +108,10 @@ impl Alternative {
         if text == "record" {
             return Ok(alternative);
         }
+        if text.matches('"').count() % 2 == 1 {
+            return Err(format!("`{text}` has a quote without its partner"));
+        }
+        let (whole, text) = (text, &*quoted::protect(text));
         // Conditions may hold any character, so they are taken out first; what is left is the
         // tag before them and the positions after them.
         let mut rest = String::new();
@@ -112,7 +120,7 @@ impl Alternative {
             let (before, after) = remaining.split_at(open);
             rest.push_str(before);
             let Some(close) = after.find(']') else {
-                return Err(format!("`{text}` has a `[` without its `]`"));
+                return Err(format!("`{whole}` has a `[` without its `]`"));
             };
             let condition = Condition::parse(after.get(1..close).unwrap_or_default())?;
             alternative.on_the_way.push((rest.matches('/').count(), condition));
@@ -152,6 +160,61 @@ impl Alternative {
         }
         Ok(alternative)
     }
+
+    /// Whether records of a model can meet this at all; the reason and a hint where not.
+    fn check(&self, model: Model) -> Result<(), (String, Option<String>)> {
+        let conditions = self.conditions.iter().chain(self.on_the_way.iter().map(|(_, condition)| condition));
+        if !model.is_marc() {
+            let indicator = conditions.clone().find(|condition| !matches!(condition.key, Key::Subfield(_)));
+            return match indicator {
+                Some(_) => Err((format!("{model} has no indicators"), None)),
+                None => Ok(()),
+            };
+        }
+        for tag in std::iter::once(&self.tag).chain(&self.embedded) {
+            if let Tag::Path(path) = tag {
+                return Err(no_tag(&path.join("/")));
+            }
+        }
+        for condition in conditions {
+            match &condition.key {
+                Key::Subfield(code) if code.chars().count() != 1 => {
+                    let message =
+                        format!("`{code}` is neither `ind1`, `ind2` nor the one character of a subfield");
+                    let hint = code.starts_with("ind").then(|| "a field has two indicators".to_owned());
+                    return Err((message, hint));
+                }
+                _ => {}
+            }
+        }
+        if let (Some(code), None) = (&self.subfield, &self.positions) {
+            let tag = self.tag.notation();
+            let message = "a rule fires for fields, not for a subfield".to_owned();
+            let hint = format!(
+                "name the field, `{tag}`, and use `${code}` in the template; `{tag}[{code}]` asks that there is one"
+            );
+            return Err((message, Some(hint)));
+        }
+        Ok(())
+    }
+}
+
+/// Says why a text is no tag of MARC.
+fn no_tag(text: &str) -> (String, Option<String>) {
+    let upper = text.to_ascii_uppercase();
+    let meant = match upper.as_str() {
+        "LEADER" | "LDR" => Some("LDR".to_owned()),
+        "RECORD" => Some("record".to_owned()),
+        _ if pattern(&upper).is_some() => Some(upper),
+        _ => None,
+    };
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let message = if digits == text.len() && digits != 3 {
+        format!("`{text}` has {digits} digits; a tag has three")
+    } else {
+        format!("`{text}` is no tag; write `245`, `6XX`, `8[0-3]0`, `LDR` or `record`")
+    };
+    (message, meant.map(|meant| format!("did you mean `{meant}`?")))
 }
 
 /// The `[` of a condition: one of a range such as `8[0-3]0` is no condition.
@@ -183,14 +246,18 @@ impl Condition {
             (text, false, None)
         };
         let key = match key.trim() {
-            "" => return Err(format!("`[{text}]` names nothing; write `[ind2=1]` or `[a]`")),
+            "" => {
+                let text = quoted::restore(text);
+                return Err(format!("`[{text}]` names nothing; write `[ind2=1]` or `[a]`"));
+            }
             "ind1" => Key::Ind1,
             "ind2" => Key::Ind2,
-            code => Key::Subfield(code.trim_start_matches(['$', '@']).to_owned()),
+            code => Key::Subfield(quoted::restore(code.trim_start_matches(['$', '@']))),
         };
         let is_indicator = !matches!(key, Key::Subfield(_));
-        let values: Vec<String> =
-            values.map(|values| values.split('|').map(|v| v.trim().to_owned()).collect()).unwrap_or_default();
+        let values: Vec<String> = values
+            .map(|values| values.split('|').map(|v| quoted::restore(v.trim())).collect())
+            .unwrap_or_default();
         if is_indicator && values.iter().any(|value| value.chars().count() != 1) {
             return Err(format!("an indicator is one character (`#` for blank), not `{text}`"));
         }
@@ -204,15 +271,27 @@ impl Condition {
 
 impl Tag {
     fn parse(text: &str) -> Result<Self, String> {
+        // A quoted name is a name, whatever it looks like.
+        if text.contains(quoted::MARK) {
+            let path: Vec<String> = text.split('/').map(|name| quoted::restore(name.trim())).collect();
+            // Columns may be called by years, and those are found as tags are.
+            let digits =
+                path.first().filter(|name| path.len() == 1 && name.bytes().all(|b| b.is_ascii_digit()));
+            return Ok(match digits.and_then(|name| pattern(name)) {
+                Some(pattern) => Self::Pattern(pattern),
+                None => Self::Path(path),
+            });
+        }
         match text {
             "" => Err("expected a tag, such as `245` or `6XX`".to_owned()),
             "LDR" => Ok(Self::Leader),
             _ => match pattern(text) {
                 Some(pattern) => Ok(Self::Pattern(pattern)),
                 None if text.contains(['[', ']', '=', '$', '>']) => Err(format!(
-                    "`{text}` is no tag; write `245`, `6XX`, `8[0-3]0` or the path of an element"
+                    "`{}` is no tag; write `245`, `6XX`, `8[0-3]0` or the path of an element, and names with signs in double quotes",
+                    quoted::restore(text)
                 )),
-                None => Ok(Self::Path(text.split('/').map(|name| name.trim().to_owned()).collect())),
+                None => Ok(Self::Path(text.split('/').map(|name| quoted::restore(name.trim())).collect())),
             },
         }
     }
@@ -251,7 +330,10 @@ impl Tag {
         match self {
             Self::Record => "record".to_owned(),
             Self::Leader => "LDR".to_owned(),
-            Self::Path(path) => path.join("/"),
+            Self::Path(path) => {
+                let steps: Vec<_> = path.iter().map(|name| quoted::write(name)).collect();
+                steps.join("/")
+            }
             Self::Pattern(pattern) => pattern
                 .iter()
                 .map(|set| match set.count_ones() {
@@ -321,6 +403,55 @@ mod tests {
         let selector = Selector::parse("mods:relatedItem/mods:titleInfo").expect("valid");
         assert_eq!(selector.alternatives[0].tag.notation(), "mods:relatedItem/mods:titleInfo");
         assert_eq!(selector.alternatives[0].positions, None);
+    }
+
+    #[test]
+    fn names_with_signs_are_quoted() {
+        let path = |text: &str| match &Selector::parse(text).expect(text).alternatives[0].tag {
+            Tag::Path(path) => path.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(path(r#""Title / subtitle""#), ["Title / subtitle"]);
+        assert_eq!(path(r#""Price [EUR]""#), ["Price [EUR]"]);
+        assert_eq!(path(r#""a|b>c$d=""e""""#), ["a|b>c$d=\"e\""]);
+        assert_eq!(path(r#"parts/"a/b"/title"#), ["parts", "a/b", "title"]);
+        assert_eq!(path(r#""record""#), ["record"]);
+        for text in [r#""Title / subtitle""#, r#"parts/"a/b"/title"#, r#""record""#, "award won"] {
+            let selector = Selector::parse(text).expect(text);
+            assert_eq!(selector.alternatives[0].tag.notation(), text);
+        }
+        let several = Selector::parse(r#""a|b"[x="y]z"]|c"#).expect("two");
+        assert_eq!(several.alternatives.len(), 2);
+        assert_eq!(several.alternatives[0].conditions[0].values, ["y]z"]);
+        assert_eq!(
+            Selector::parse("\"Title").expect_err("open").message,
+            "`\"Title` has a quote without its partner"
+        );
+    }
+
+    /// Selectors that no record of MARC can meet were taken without a word.
+    #[test]
+    fn selectors_that_nothing_can_meet_are_errors_with_hints() {
+        let refused = |text: &str| {
+            let error = Selector::of_rule(text, Model::Marc21).expect_err(text);
+            (error.message, error.hint.unwrap_or_default())
+        };
+        assert_eq!(
+            refused("949[ind3=1]"),
+            (
+                "`ind3` is neither `ind1`, `ind2` nor the one character of a subfield".to_owned(),
+                "a field has two indicators".to_owned()
+            )
+        );
+        assert!(refused("245[aa=x]").0.starts_with("`aa` is neither"));
+        assert_eq!(refused("9499").0, "`9499` has 4 digits; a tag has three");
+        assert_eq!(refused("9xx").1, "did you mean `9XX`?");
+        assert_eq!(refused("leader/06").1, "did you mean `LDR`?");
+        assert_eq!(refused("title").1, "");
+        assert!(refused("245$a").1.starts_with("name the field, `245`, and use `$a` in the template"));
+        assert!(Selector::of_rule("100$a/9-12", Model::Unimarc).is_ok());
+        assert!(Selector::of_rule("9499", Model::Row).is_ok());
+        assert!(Selector::of_rule("title[ind1=1]", Model::Row).is_err());
     }
 
     #[test]

@@ -1,86 +1,46 @@
-//! A set of rule files, code lists and queries: read, checked against each other, ready to run.
+//! A set of rule files, code lists and queries, ready to run.
+//!
+//! Nothing is read before it is needed: the rules of a model when its first record is mapped,
+//! queries with the first RDF record, a code list when a code is looked up. Only
+//! [`files`](Concordances::files) reads everything, to tell all that is wrong.
 
 use super::codes::CodeList;
-use super::compile;
-use super::file::{self, RuleFile};
-use super::fragment;
+use super::example;
+use super::file::RuleFile;
+use super::problem::{Lines, Problem};
 use super::program::Rule;
 use super::query::Query;
-use super::run::Outcome;
-use super::run::{RecordNames, Rules, Table, View, run, run_parts};
+use super::reading::{self, ReadRules};
+use super::run::{Outcome, RecordNames, Rules, Table, View, run, run_parts};
 use super::schema::{self, Schema};
-use crate::diagnostic::{Code, Diagnostic, Problem, Severity};
-use crate::ontology::{Ontology, Prefixes};
+use super::side_by_side::side_by_side;
+use super::source::{Kind, Origin, SHIPPED, Source};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::record::Model;
-use rayon::prelude::*;
 use spareval::QueryEvaluator;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock};
-use std::{fs, io};
-
-/// The files in the binary, by their path under `mappings/`.
-const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/mappings.rs"));
+use xxhash_rust::xxh3::Xxh3;
 
 /// Lists with another form, read by others.
 const NOT_CODES: [&str; 2] = ["codes/content-types", "codes/content-type-evidence"];
-
-/// Where a file comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    Shipped,
-    /// Loaded into the catalogue by its user; its version, from 1.
-    Loaded(usize),
-}
-
-/// A file before it is read.
-#[derive(Debug, Clone)]
-pub struct Source {
-    /// Its path under `mappings/`, with its ending: `marc21/20x-24x-titles.toml`.
-    pub path: String,
-    pub text: String,
-    pub origin: Origin,
-}
-
-impl Source {
-    pub fn new(path: impl Into<String>, text: impl Into<String>, origin: Origin) -> Self {
-        Self { path: path.into(), text: text.into(), origin }
-    }
-
-    /// The path without its ending: what a file is called everywhere.
-    pub fn name(&self) -> &str {
-        self.path.rsplit_once('.').map_or(self.path.as_str(), |(name, _)| name)
-    }
-
-    pub fn kind(&self) -> Kind {
-        match self.path.rsplit_once('.') {
-            Some((_, "tsv")) => Kind::Codes,
-            Some((_, "rq")) => Kind::Query,
-            _ => Kind::Rules,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Rules,
-    Codes,
-    Query,
-}
 
 /// A file that was read.
 #[derive(Debug)]
 pub struct Loaded {
     pub source: Source,
     /// Its rules as written; none for other kinds.
-    pub file: Option<RuleFile>,
+    pub file: Option<Arc<RuleFile>>,
     pub problems: Vec<Problem>,
 }
 
 impl Loaded {
     pub fn diagnostics(&self) -> impl Iterator<Item = Diagnostic> {
         let path = format!("mappings/{}", self.source.path);
-        self.problems.iter().map(move |problem| problem.diagnostic(&path, &self.source.text))
+        let lines = Lines::of(&self.source.text);
+        self.problems.iter().map(move |problem| problem.diagnostic(&path, &lines))
     }
 
     pub fn has_errors(&self) -> bool {
@@ -95,13 +55,42 @@ pub struct ModelRules {
     table: Table,
 }
 
+impl ModelRules {
+    fn new(rules: Vec<Rule>) -> Self {
+        let table = Table::new(&rules);
+        Self { rules, table }
+    }
+}
+
+/// The files of one model, and what came of them.
+#[derive(Default)]
+struct Part {
+    /// Positions among the sources.
+    sources: Vec<usize>,
+    read: OnceLock<PartRead>,
+    /// For sources with a file in the place of one that holds for all: the name of that one.
+    replaced: BTreeMap<String, Vec<String>>,
+    /// The rules for such sources.
+    own: BTreeMap<String, OnceLock<ModelRules>>,
+}
+
+struct PartRead {
+    files: Vec<(Arc<RuleFile>, Vec<Problem>)>,
+    rules: ModelRules,
+}
+
 /// Everything that maps records.
 #[derive(Default)]
 pub struct Concordances {
-    models: BTreeMap<Model, ModelRules>,
-    pub queries: Vec<Query>,
+    /// In the order of their paths; a loaded file is behind the shipped one of its name.
+    sources: Vec<Source>,
+    models: BTreeMap<Model, Part>,
+    /// Positions of queries among the sources.
+    asked: Vec<usize>,
+    queries: OnceLock<(Vec<Query>, Vec<Vec<Problem>>)>,
     pub lists: Arc<Vec<CodeList>>,
-    pub files: Vec<Loaded>,
+    schemas: OnceLock<Vec<Schema>>,
+    files: OnceLock<Vec<Loaded>>,
     languages: Option<usize>,
     evaluator: OnceLock<QueryEvaluator>,
 }
@@ -116,108 +105,164 @@ impl Concordances {
 
     /// The same, not yet read.
     pub fn shipped_sources() -> Vec<Source> {
-        SHIPPED.iter().map(|(path, text)| Source::new(*path, *text, Origin::Shipped)).collect()
+        Source::shipped()
     }
 
     /// The files of a folder laid out like `mappings/`.
     pub fn sources_in(folder: &Path) -> io::Result<Vec<Source>> {
-        let mut found = Vec::new();
-        let mut waiting = vec![folder.to_owned()];
-        while let Some(next) = waiting.pop() {
-            for entry in fs::read_dir(&next)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    waiting.push(path);
-                } else if path.extension().is_some_and(|e| e == "toml" || e == "tsv" || e == "rq") {
-                    let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-                    found.push(Source::new(
-                        name.replace('\\', "/"),
-                        fs::read_to_string(&path)?,
-                        Origin::Shipped,
-                    ));
-                }
-            }
-        }
-        Ok(found)
+        Source::in_folder(folder)
     }
 
-    /// Reads and compiles; what is wrong stays with its file, and the rest works.
+    /// Takes files in. What is wrong with them stays with them, and the rest works.
     pub fn new(mut sources: Vec<Source>) -> Self {
-        // A loaded file takes the place of a shipped one with its name.
         sources.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| rank(&a.origin).cmp(&rank(&b.origin))));
+        // A loaded file takes the place of a shipped one with its name, unless it is for one
+        // source: the others keep the shipped one.
         sources.dedup_by(|later, earlier| {
-            let same = later.path == earlier.path;
+            let limited = later.origin != earlier.origin
+                && later.kind() == Kind::Rules
+                && later.path == earlier.path
+                && later.head().source.is_some();
+            let same = later.path == earlier.path && !limited;
             if same {
                 std::mem::swap(later, earlier);
             }
             same
         });
-        let ontology = Ontology::shipped();
         let mut set = Self::default();
-        let (codes, rest): (Vec<Source>, Vec<Source>) =
-            sources.into_iter().partition(|source| source.kind() == Kind::Codes);
-        let mut schemas = Vec::new();
         let mut lists = Vec::new();
-        for source in codes {
-            let mut problems = Vec::new();
-            if let Some(name) = source.name().strip_prefix("fields/") {
-                schemas.extend(Schema::read(name, &source.text));
-            } else if !NOT_CODES.contains(&source.name()) && !source.name().starts_with("reverse/") {
-                let name = source.name().strip_prefix("codes/").unwrap_or(source.name()).to_owned();
-                lists.push(CodeList::read(&name, &source.text, Prefixes::shipped(), &mut problems));
+        let mut limited: Vec<(Model, String, String)> = Vec::new();
+        for (index, source) in sources.iter().enumerate() {
+            match source.kind() {
+                Kind::Codes => lists.extend(code_list(source)),
+                Kind::Query => set.asked.push(index),
+                Kind::Rules => {
+                    let head = source.head();
+                    let Some(model) = head.model else { continue };
+                    set.models.entry(model).or_default().sources.push(index);
+                    if let Some(of) = head.source {
+                        let name = source.name();
+                        let bare = name.strip_suffix(&format!("@{of}")).unwrap_or(name).to_owned();
+                        limited.push((model, of, bare));
+                    }
+                }
             }
-            set.files.push(Loaded { source, file: None, problems });
         }
+        for (model, of, bare) in limited {
+            let Some(part) = set.models.get_mut(&model) else { continue };
+            let replaces = part
+                .sources
+                .iter()
+                .filter_map(|index| sources.get(*index))
+                .any(|other| other.name() == bare && other.head().source.is_none());
+            if replaces {
+                part.own.insert(of.clone(), OnceLock::new());
+                part.replaced.entry(of).or_default().push(bare);
+            }
+        }
+        set.languages = lists.iter().position(|list: &CodeList| list.name == "languages");
         set.lists = Arc::new(lists);
-        set.languages = set.lists.iter().position(|list| list.name == "languages");
-        let mut rules: BTreeMap<Model, Vec<Rule>> = BTreeMap::new();
-        // Parsing SPARQL is nearly all the work, and files do not depend on each other.
-        let read: Vec<(Loaded, Vec<Rule>, Option<Query>)> =
-            rest.into_par_iter().map(|source| read_file(source, &set.lists, &schemas, ontology)).collect();
-        for (loaded, compiled, query) in read {
-            if let Some(model) = loaded.file.as_ref().and_then(|file| file.model) {
-                rules.entry(model).or_default().extend(compiled);
-            }
-            set.queries.extend(query);
-            set.files.push(loaded);
-        }
-        schema::check_across(&mut set.files);
-        set.models = rules
-            .into_iter()
-            .map(|(model, rules)| {
-                let table = Table::new(&rules);
-                (model, ModelRules { rules, table })
-            })
-            .collect();
+        set.sources = sources;
         set
     }
 
-    pub fn has_errors(&self) -> bool {
-        self.files.iter().any(Loaded::has_errors)
+    /// All files, read and checked against each other.
+    pub fn files(&self) -> &[Loaded] {
+        self.files.get_or_init(|| {
+            let mut found: BTreeMap<usize, (Option<Arc<RuleFile>>, Vec<Problem>)> = BTreeMap::new();
+            for (model, part) in &self.models {
+                let read = self.read_part(part);
+                for (index, (file, problems)) in part.sources.iter().zip(&read.files) {
+                    let mut problems = problems.clone();
+                    example::check_readable(*model, file, &mut problems);
+                    found.insert(*index, (Some(Arc::clone(file)), problems));
+                }
+            }
+            for (index, problems) in self.asked.iter().zip(&self.read_queries().1) {
+                found.insert(*index, (None, problems.clone()));
+            }
+            let mut files: Vec<Loaded> = self
+                .sources
+                .iter()
+                .enumerate()
+                .map(|(index, source)| {
+                    let (file, problems) = found.remove(&index).unwrap_or_else(|| match source.kind() {
+                        Kind::Codes => {
+                            (None, code_list(source).map_or_else(Vec::new, |list| list.problems()))
+                        }
+                        // Without a model there is nothing to compile, and the reason is told.
+                        _ => {
+                            let (file, problems) = reading::unplaced(&source.text);
+                            (Some(Arc::new(file)), problems)
+                        }
+                    });
+                    Loaded { source: source.clone(), file, problems }
+                })
+                .collect();
+            files.sort_by_key(|loaded| loaded.source.kind() != Kind::Codes);
+            schema::check_across(&mut files);
+            files
+        })
     }
 
-    /// The rules of a model.
+    pub fn has_errors(&self) -> bool {
+        self.files().iter().any(Loaded::has_errors)
+    }
+
+    /// The rules of a model. A source with files of its own may have others:
+    /// [`rules_for`](Self::rules_for).
     pub fn rules(&self, model: Model) -> &[Rule] {
-        self.models.get(&model).map_or(&[], |rules| rules.rules.as_slice())
+        self.models.get(&model).map_or(&[], |part| self.read_part(part).rules.rules.as_slice())
+    }
+
+    /// The rules that [`run`](Self::run) uses for the records of a source; what it says of rules
+    /// by number means these.
+    pub fn rules_for(&self, model: Model, source: &str) -> &[Rule] {
+        self.model_rules(model, source).rules.as_slice()
     }
 
     /// All rules, by model.
     pub fn models(&self) -> impl Iterator<Item = (Model, &[Rule])> {
-        self.models.iter().map(|(model, rules)| (*model, rules.rules.as_slice()))
+        self.models.iter().map(move |(model, part)| (*model, self.read_part(part).rules.rules.as_slice()))
+    }
+
+    /// The queries over RDF records.
+    pub fn queries(&self) -> &[Query] {
+        &self.read_queries().0
+    }
+
+    /// The sources for which a rule does not hold, since they have a file in the place of its own.
+    pub fn excepted<'a>(&'a self, model: Model, rule: &'a Rule) -> impl Iterator<Item = &'a str> {
+        let replaced = self.models.get(&model).map(|part| &part.replaced);
+        replaced.into_iter().flatten().filter_map(move |(source, names)| {
+            let is = rule.source.is_none() && names.iter().any(|name| **name == *rule.file);
+            is.then_some(source.as_str())
+        })
+    }
+
+    /// Changes whenever a file that may change what comes of the model's records does. Nothing
+    /// is read for it but the texts.
+    pub fn fingerprint(&self, model: Model) -> String {
+        let mut hasher = Xxh3::new();
+        let of_model = match model {
+            Model::Rdf => self.asked.as_slice(),
+            _ => self.models.get(&model).map_or(&[][..], |part| part.sources.as_slice()),
+        };
+        for source in of_model.iter().filter_map(|index| self.sources.get(*index)) {
+            hasher.update(source.path.as_bytes());
+            hasher.update(&(source.text.len() as u64).to_le_bytes());
+            hasher.update(source.text.as_bytes());
+        }
+        for list in self.lists.iter() {
+            hasher.update(list.name.as_bytes());
+            hasher.update(&list.hash().to_le_bytes());
+        }
+        format!("{:032x}", hasher.digest128())
     }
 
     /// Runs the rules of the record's model.
     pub fn run<'a>(&'a self, view: &'a View<'a>, names: &'a RecordNames<'a>, source: &'a str) -> Outcome {
-        static NONE: LazyLock<ModelRules> = LazyLock::new(ModelRules::default);
-        let model = self.models.get(&view.model).unwrap_or(&NONE);
-        let rules = Rules {
-            rules: &model.rules,
-            table: &model.table,
-            lists: &self.lists,
-            languages: self.languages,
-            source,
-        };
-        run(&rules, view, names)
+        run(&self.ready(view.model, source), view, names)
     }
 
     /// Runs the rules over the leader alone, or over the fields alone: for the way back, which
@@ -230,23 +275,14 @@ impl Concordances {
         leader: bool,
         fields: bool,
     ) -> Outcome {
-        static NONE: LazyLock<ModelRules> = LazyLock::new(ModelRules::default);
-        let model = self.models.get(&view.model).unwrap_or(&NONE);
-        let rules = Rules {
-            rules: &model.rules,
-            table: &model.table,
-            lists: &self.lists,
-            languages: self.languages,
-            source,
-        };
-        run_parts(&rules, view, names, leader, false, fields)
+        run_parts(&self.ready(view.model, source), view, names, leader, false, fields)
     }
 
     /// The text of a file that is neither rules nor codes, by its path under `mappings/`; the
     /// shipped one where the set has none.
     pub fn text_of(&self, path: &str) -> String {
         let own =
-            self.files.iter().find(|file| file.source.path == path).map(|file| file.source.text.clone());
+            self.sources.iter().find(|source| source.path == path).map(|source| source.text.to_string());
         let shipped = || SHIPPED.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned());
         own.or_else(shipped).unwrap_or_default()
     }
@@ -273,100 +309,87 @@ impl Concordances {
 
     /// The rules compiled from a file.
     pub fn rules_of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = &'a Rule> {
-        self.models.values().flat_map(|rules| &rules.rules).filter(move |rule| &*rule.file == file)
+        let has = move |part: &&Part| {
+            part.sources.iter().any(|index| self.sources.get(*index).is_some_and(|s| s.name() == file))
+        };
+        let parts = self.models.values().filter(has);
+        parts.flat_map(move |part| &self.read_part(part).rules.rules).filter(move |rule| &*rule.file == file)
+    }
+
+    fn ready<'a>(&'a self, model: Model, source: &'a str) -> Rules<'a> {
+        let of_model = self.model_rules(model, source);
+        Rules {
+            rules: &of_model.rules,
+            table: &of_model.table,
+            lists: &self.lists,
+            languages: self.languages,
+            source,
+        }
+    }
+
+    fn model_rules(&self, model: Model, source: &str) -> &ModelRules {
+        static NONE: LazyLock<ModelRules> = LazyLock::new(ModelRules::default);
+        let Some(part) = self.models.get(&model) else { return &NONE };
+        let all = &self.read_part(part).rules;
+        let (Some(own), Some(replaced)) = (part.own.get(source), part.replaced.get(source)) else {
+            return all;
+        };
+        own.get_or_init(|| {
+            let is_replaced =
+                |rule: &&Rule| rule.source.is_none() && replaced.iter().any(|name| **name == *rule.file);
+            ModelRules::new(all.rules.iter().filter(|rule| !is_replaced(rule)).cloned().collect())
+        })
+    }
+
+    fn read_part<'a>(&'a self, part: &'a Part) -> &'a PartRead {
+        part.read.get_or_init(|| {
+            // Parsing SPARQL is nearly all the work, and files do not depend on each other.
+            let read = side_by_side(&part.sources, |index| {
+                let source = self.sources.get(*index);
+                source.map(|source| reading::rules(source, &self.lists, self.schemas())).unwrap_or_default()
+            });
+            let mut files = Vec::with_capacity(read.len());
+            let mut rules = Vec::new();
+            for ReadRules { file, compiled, problems } in read {
+                files.push((Arc::new(file), problems));
+                rules.extend(compiled);
+            }
+            PartRead { files, rules: ModelRules::new(rules) }
+        })
+    }
+
+    fn read_queries(&self) -> &(Vec<Query>, Vec<Vec<Problem>>) {
+        self.queries.get_or_init(|| {
+            let read = side_by_side(&self.asked, |index| {
+                let source = self.sources.get(*index);
+                source.map(|source| reading::query(source, &self.lists)).unwrap_or_default()
+            });
+            let (queries, problems): (Vec<Option<Query>>, Vec<Vec<Problem>>) = read.into_iter().unzip();
+            (queries.into_iter().flatten().collect(), problems)
+        })
+    }
+
+    fn schemas(&self) -> &[Schema] {
+        self.schemas.get_or_init(|| {
+            let named = |source: &Source| {
+                let name = source.name().strip_prefix("fields/")?;
+                Schema::read(name, &source.text)
+            };
+            self.sources.iter().filter(|source| source.kind() == Kind::Codes).filter_map(named).collect()
+        })
     }
 }
 
-/// Reads and compiles one file.
-fn read_file(
-    source: Source,
-    lists: &[CodeList],
-    schemas: &[Schema],
-    ontology: &Ontology,
-) -> (Loaded, Vec<Rule>, Option<Query>) {
-    let mut problems = Vec::new();
-    if source.kind() == Kind::Query {
-        let query = read_query(&source, ontology, &mut problems);
-        return (Loaded { source, file: None, problems }, Vec::new(), query);
-    }
-    let read = file::read(&source.text, &mut problems);
-    let compiled = compile::compile(source.name(), &read, lists, ontology, &mut problems);
-    let schema = schemas.iter().find(|schema| Some(schema.model) == read.model);
-    schema::check(&read, schema, &mut problems);
-    (Loaded { source, file: Some(read), problems }, compiled, None)
+/// The code list in a file, where it is one.
+fn code_list(source: &Source) -> Option<CodeList> {
+    let name = source.name();
+    let other = name.starts_with("fields/") || name.starts_with("reverse/") || NOT_CODES.contains(&name);
+    (!other).then(|| CodeList::new(name.strip_prefix("codes/").unwrap_or(name), source.text.clone()))
 }
 
 fn rank(origin: &Origin) -> usize {
     match origin {
         Origin::Shipped => 0,
         Origin::Loaded(version) => *version,
-    }
-}
-
-/// Reads a `.rq` file.
-fn read_query(source: &Source, ontology: &Ontology, problems: &mut Vec<Problem>) -> Option<Query> {
-    use sha2::{Digest, Sha256};
-    if source.text.len() > file::LARGEST / 8 {
-        problems.push(Problem::new(Code::RuleLimit, 0..1, "the query is larger than 128 KiB"));
-        return None;
-    }
-    let whole = file::Text::whole(&source.text);
-    if !fragment::within_limits(&whole, problems) {
-        return None;
-    }
-    super::template::check_terms(&whole, ontology, problems);
-    match fragment::parser().parse_query(&source.text) {
-        Ok(query @ spargebra::Query::Construct { .. }) => {
-            let hash: String = Sha256::digest(source.text.as_bytes())
-                .iter()
-                .take(8)
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            Query::new(source.name(), &source.text, hash, query)
-        }
-        Ok(_) => {
-            let message = "a concordance for RDF is a CONSTRUCT query";
-            problems.push(Problem::new(Code::TemplateSyntax, 0..1, message));
-            None
-        }
-        Err(error) => {
-            let message = error.to_string();
-            // `error at LINE:COLUMN: …`
-            let mut numbers = message.split("error at ").nth(1).unwrap_or_default().split(':');
-            let mut number =
-                || numbers.next().and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(1);
-            let (line, column) = (number(), number());
-            let start: usize = source.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-            let rest = source.text.get(start..).unwrap_or_default();
-            let offset = rest.char_indices().nth(column.saturating_sub(1)).map_or(0, |(at, _)| at);
-            let at = start + offset;
-            problems.push(Problem::new(
-                Code::TemplateSyntax,
-                at..at + 1,
-                "the query does not parse near here",
-            ));
-            None
-        }
-    }
-}
-
-/// What a user's file is called: by its place below a folder `mappings`, else by the format it
-/// names and its own name.
-pub fn path_of(file: &Path, text: &str) -> String {
-    let parts: Vec<String> =
-        file.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    let name = parts.last().cloned().unwrap_or_default();
-    if let Some(at) = parts.iter().rposition(|part| part == "mappings")
-        && at + 2 < parts.len()
-    {
-        return parts.get(at + 1..).unwrap_or_default().join("/");
-    }
-    match file.extension().and_then(|ending| ending.to_str()) {
-        Some("tsv") => format!("codes/{name}"),
-        Some("rq") => format!("rdf/{name}"),
-        _ => match file::read(text, &mut Vec::new()).model {
-            Some(model) => format!("{model}/{name}"),
-            None => name,
-        },
     }
 }

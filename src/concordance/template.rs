@@ -1,9 +1,10 @@
 //! From the triples of a `CONSTRUCT` to a [`Template`].
 
 use super::file::Text;
-use super::lex::{self, Kind};
+use super::lex::{self, Kind, Token};
+use super::problem::Problem;
 use super::program::{Given, Node, Place, Predicate, Template, TripleTemplate};
-use crate::diagnostic::{Code, Problem};
+use crate::diagnostic::Code;
 use crate::ontology::{Kind as TermKind, Lookup, Ontology, rdf};
 use oxrdf::Term;
 use rustc_hash::FxHashMap;
@@ -184,10 +185,9 @@ fn order(template: &mut Template) -> bool {
 }
 
 /// Reports terms that no vocabulary defines, and terms used as what they are not.
-pub fn check_terms(text: &Text, ontology: &Ontology, problems: &mut Vec<Problem>) {
-    let found = lex::tokens(&text.value);
+pub fn check_terms(text: &Text, tokens: &[Token], ontology: &Ontology, problems: &mut Vec<Problem>) {
     let mut previous_word = "";
-    for token in &found {
+    for token in tokens {
         let word = text.value.get(token.at.clone()).unwrap_or_default();
         let after_a = previous_word == "a";
         previous_word = word;

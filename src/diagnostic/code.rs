@@ -89,11 +89,14 @@ codes! {
     UnknownFunction "unknown-function" Error "a rule calls a function that does not exist";
     UnknownList "unknown-list" Error "a rule asks a code list or column that does not exist";
     BadCodeList "bad-code-list" Error "a line of a code list cannot be used";
+    BadExample "bad-example" Error "an example cannot be read, or its rule gives something else";
     DuplicateRule "duplicate-rule" Error "two rules have one name, or do the same";
     UnreachableRule "unreachable-rule" Warning "a rule can never fire";
     UnusedName "unused-name" Warning "a name is bound and not used";
     UnknownField "unknown-field" Warning "the standard has no such field";
     MissingExample "missing-example" Warning "a rule has no example";
+    MisusedTerm "misused-term" Warning "a template uses a term or a value as what it is not";
+    EmptyCodeList "empty-code-list" Warning "a code list has no codes";
     UnknownCode "unknown-code" Warning "a record has a code that its list does not know";
     BadIri "bad-iri" Warning "what should be an IRI in a record is none, and was kept as a text";
     TooManyStatements "too-many-statements" Warning "rules make more of a record than a record may have";

@@ -6,12 +6,12 @@
 
 mod code;
 mod place;
-mod problem;
+pub(crate) mod problem;
 pub mod render;
 
 pub use code::{Code, Severity};
 pub use place::Place;
-pub use problem::{Problem, near, position};
+pub use problem::{Lines, Problem, near};
 
 use serde::{Deserialize, Serialize};
 

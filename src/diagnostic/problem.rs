@@ -45,9 +45,10 @@ impl Problem {
     }
 
     /// As a diagnostic, with the line it is about.
-    pub fn diagnostic(&self, file: &str, text: &str) -> Diagnostic {
-        let (line, column) = position(text, self.at.start);
-        let start = text.get(..self.at.start).map_or(0, |before| before.rfind('\n').map_or(0, |at| at + 1));
+    pub fn diagnostic(&self, file: &str, lines: &Lines<'_>) -> Diagnostic {
+        let text = lines.text;
+        let (line, column) = lines.position(self.at.start);
+        let start = lines.start_of(line);
         let source = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
         // Of a very long line the part around the place is enough.
         let source: String = source.chars().take(column + 120).collect();
@@ -73,22 +74,58 @@ fn counted(number: usize) -> Option<NonZeroU32> {
     u32::try_from(number).ok().and_then(NonZeroU32::new)
 }
 
-/// Line and column, both from 1; columns count characters.
-pub fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (line, before.get(start..).unwrap_or_default().chars().count() + 1)
+/// Where the lines of a text begin, so that a place is found without counting from the start:
+/// files may have thousands of rules.
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn of(text: &'a str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// The line of a place, from 1.
+    pub fn line(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at.min(self.text.len()))
+    }
+
+    /// Line and column, both from 1; columns count characters.
+    pub fn position(&self, at: usize) -> (usize, usize) {
+        let line = self.line(at);
+        let before = self.text.get(self.start_of(line)..at.min(self.text.len())).unwrap_or_default();
+        (line, before.chars().count() + 1)
+    }
+
+    fn start_of(&self, line: usize) -> usize {
+        self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0)
+    }
 }
 
 /// Names that somebody may have meant, the nearest first, at most three.
 pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let name = name.to_lowercase();
+    let lower = name.to_lowercase();
     let mut found: Vec<(usize, &str)> = known
-        .map(|known| (strsim::damerau_levenshtein(&name, &known.to_lowercase()), known))
-        .filter(|(distance, known)| *distance <= (known.len().max(name.len()) / 3).max(1))
+        .map(|known| (strsim::damerau_levenshtein(&lower, &known.to_lowercase()), known))
+        // What is there already was not misspelt.
+        .filter(|(distance, known)| *known != name && *distance <= (known.len().max(name.len()) / 3).max(1))
         .collect();
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        let lines = Lines::of("é=1\n\nab");
+        let places: Vec<_> = [0, 2, 4, 5, 6, 7, 99].map(|at| lines.position(at)).to_vec();
+        assert_eq!(places, [(1, 1), (1, 2), (1, 4), (2, 1), (3, 1), (3, 2), (3, 3)]);
+    }
 }

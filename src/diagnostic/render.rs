@@ -61,7 +61,8 @@ fn human(diagnostic: &Diagnostic, colour: bool) -> String {
         }
     }
     if let Some(hint) = &diagnostic.hint {
-        let _ = write!(out, "\nhint: {}", printable(hint));
+        let lines: Vec<String> = hint.lines().map(printable).collect();
+        let _ = write!(out, "\nhint: {}", lines.join("\n      "));
     }
     out
 }

@@ -53,7 +53,7 @@ pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
     }
     let view = View::new(record);
     let mut outcome = run(record, &view, context, &name);
-    let rules = context.concordances.rules(record.model);
+    let rules = context.concordances.rules_for(record.model, context.source);
     let text = trace::write(rules, &view, &outcome, name.as_str());
     triples.append(&mut outcome.triples);
     triples.push(Triple::new(name.clone(), pin::FIELDS, Literal::new_simple_literal(fields(&view))));
@@ -67,7 +67,7 @@ pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
 /// The tags a record has, each once, so that a changed rule finds the records it concerns. What
 /// an 880 stands for counts, too.
 fn fields(view: &View<'_>) -> String {
-    let mut tags: Vec<String> = view.tags();
+    let mut tags = view.tags();
     tags.sort_unstable();
     tags.dedup();
     tags.join("\n")

@@ -19,7 +19,7 @@ pub(super) fn map(
     let own = triples.get(first..).unwrap_or_default();
     let words = Words::of(own);
     let asked: Vec<&Query> =
-        concordances.queries.iter().filter(|query| query.need.is_met_by(&words)).collect();
+        concordances.queries().iter().filter(|query| query.need.is_met_by(&words)).collect();
     if asked.is_empty() {
         return Vec::new();
     }
@@ -147,7 +147,7 @@ mod tests {
             copy(&record, &name, &mut triples);
             let words = Words::of(&triples);
             let dataset = dataset(&triples);
-            for query in &concordances.queries {
+            for query in concordances.queries() {
                 if query.need.is_met_by(&words) {
                     asked += 1;
                 } else {

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use oxrdf::{NamedNode, NamedOrBlankNode, Term as RdfTerm};
 use oxrdfio::{RdfFormat, RdfParser};
@@ -16,17 +17,35 @@ use super::table::{Mistake, rows};
 use super::terms::{Kind, Ontology, Status, Term};
 use super::{OntologyError, PINAKES, owl, rdf, rdfs};
 
-/// The embedded vocabularies, and the mistakes in them; a test holds that there are none.
-pub(super) fn embedded() -> (Ontology, Vec<Mistake>) {
+/// The prefix of our own vocabulary.
+const OWN: &str = "pin";
+
+/// The embedded vocabularies, none of them read yet.
+pub(super) fn embedded() -> Ontology {
     let prefixes = Prefixes::shipped().clone();
-    let terms = vec![BTreeMap::new(); prefixes.len()];
-    let mut ontology = Ontology { prefixes, terms };
-    let mut mistakes = Vec::new();
-    for (prefix, text) in LISTS {
-        ontology.read_list(&format!("terms/{prefix}.tsv"), prefix, text, &mut mistakes);
+    let terms = std::iter::repeat_with(OnceLock::new).take(prefixes.len()).collect();
+    Ontology { prefixes, terms }
+}
+
+/// The terms of one embedded vocabulary. A test holds that there are no mistakes in them.
+pub(super) fn embedded_terms(
+    prefixes: &Prefixes,
+    prefix: &str,
+    mistakes: &mut Vec<Mistake>,
+) -> BTreeMap<String, Term> {
+    let mut terms = BTreeMap::new();
+    if let Some((_, text)) = LISTS.iter().find(|(known, _)| *known == prefix) {
+        terms = listed_terms(prefixes, &format!("terms/{prefix}.tsv"), text, mistakes);
     }
-    ontology.read_turtle("pinakes.ttl", PINAKES, &mut mistakes);
-    (ontology, mistakes)
+    if prefix == OWN {
+        let described = described_terms("pinakes.ttl", PINAKES, mistakes);
+        let own = described.into_iter().filter_map(|(subject, term)| {
+            let (found, name) = prefixes.split(subject.as_str())?;
+            (found.name == prefix && !name.is_empty()).then(|| (name.to_owned(), term))
+        });
+        terms.extend(own);
+    }
+    terms
 }
 
 impl Ontology {
@@ -56,7 +75,7 @@ impl Ontology {
 
     fn read_prefixes(&mut self, file: &str, text: &str, mistakes: &mut Vec<Mistake>) {
         self.prefixes.read(file, text, mistakes);
-        self.terms.resize_with(self.prefixes.len(), BTreeMap::new);
+        self.terms.resize_with(self.prefixes.len(), OnceLock::new);
     }
 
     fn read_list(&mut self, file: &str, prefix: &str, text: &str, mistakes: &mut Vec<Mistake>) {
@@ -65,61 +84,88 @@ impl Ontology {
             mistakes.push(Mistake { file: file.to_owned(), line: 1, reason });
             return;
         };
-        for row in rows(file, text, ["term", "kind", "domain", "range", "status"], mistakes) {
-            let [name, kind, domain, range, status] = row.cells;
-            let term = kind.parse::<Kind>().and_then(|kind| {
-                let (domain, range) = (self.classes(domain)?, self.classes(range)?);
-                Ok(Term { kind, domain, range, status: status.parse()? })
-            });
-            match term {
-                Ok(_) if name.is_empty() => mistakes.push(row.mistake("the term has no name".to_owned())),
-                Ok(term) => {
-                    self.terms[position].insert(name.to_owned(), term);
-                }
-                Err(reason) => mistakes.push(row.mistake(reason)),
-            }
-        }
-    }
-
-    /// Prefixed names and IRIs, separated by blanks.
-    fn classes(&self, cell: &str) -> Result<Vec<NamedNode>, String> {
-        let classes = cell.split_whitespace().map(|class| {
-            let iri =
-                if class.contains("://") { NamedNode::new(class).ok() } else { self.prefixes.expand(class) };
-            iri.ok_or_else(|| format!("`{class}` is neither an IRI nor a name with a known prefix"))
-        });
-        classes.collect()
+        let terms = listed_terms(&self.prefixes, file, text, mistakes);
+        self.add(position, terms);
     }
 
     fn read_turtle(&mut self, file: &str, text: &str, mistakes: &mut Vec<Mistake>) {
-        let mut subjects: BTreeMap<NamedNode, Description> = BTreeMap::new();
-        for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(text) {
-            let quad = match quad {
-                Ok(quad) => quad,
-                Err(error) => {
-                    let line = error
-                        .location()
-                        .map_or(1, |location| usize::try_from(location.start.line).unwrap_or(0) + 1);
-                    mistakes.push(Mistake { file: file.to_owned(), line, reason: error.to_string() });
-                    continue;
-                }
-            };
-            if let NamedOrBlankNode::NamedNode(subject) = quad.subject {
-                subjects.entry(subject).or_default().add(&quad.predicate, quad.object);
-            }
-        }
-        for (subject, description) in subjects {
+        for (subject, term) in described_terms(file, text, mistakes) {
             let Some((prefix, name)) = self.prefixes.split(subject.as_str()) else {
                 continue;
             };
-            let Some(position) = self.prefixes.position(&prefix.name) else {
+            let Some(position) = self.prefixes.position(&prefix.name).filter(|_| !name.is_empty()) else {
                 continue;
             };
-            if let Some(term) = description.term().filter(|_| !name.is_empty()) {
-                self.terms[position].insert(name.to_owned(), term);
-            }
+            self.add(position, [(name.to_owned(), term)]);
         }
     }
+
+    /// What is added to a vocabulary counts for more than what is there.
+    fn add(&mut self, position: usize, terms: impl IntoIterator<Item = (String, Term)>) {
+        self.terms_at(position);
+        if let Some(known) = self.terms.get_mut(position).and_then(OnceLock::get_mut) {
+            known.extend(terms);
+        }
+    }
+}
+
+/// The terms of a list.
+fn listed_terms(
+    prefixes: &Prefixes,
+    file: &str,
+    text: &str,
+    mistakes: &mut Vec<Mistake>,
+) -> BTreeMap<String, Term> {
+    let mut terms = BTreeMap::new();
+    for row in rows(file, text, ["term", "kind", "domain", "range", "status"], mistakes) {
+        let [name, kind, domain, range, status] = row.cells;
+        let term = kind.parse::<Kind>().and_then(|kind| {
+            let (domain, range) = (classes(prefixes, domain)?, classes(prefixes, range)?);
+            Ok(Term { kind, domain, range, status: status.parse()? })
+        });
+        match term {
+            Ok(_) if name.is_empty() => mistakes.push(row.mistake("the term has no name".to_owned())),
+            Ok(term) => {
+                terms.insert(name.to_owned(), term);
+            }
+            Err(reason) => mistakes.push(row.mistake(reason)),
+        }
+    }
+    terms
+}
+
+/// Prefixed names and IRIs, separated by blanks.
+fn classes(prefixes: &Prefixes, cell: &str) -> Result<Vec<NamedNode>, String> {
+    let classes = cell.split_whitespace().map(|class| {
+        let iri = if class.contains("://") { NamedNode::new(class).ok() } else { prefixes.expand(class) };
+        iri.ok_or_else(|| format!("`{class}` is neither an IRI nor a name with a known prefix"))
+    });
+    classes.collect()
+}
+
+/// The terms a Turtle file describes.
+fn described_terms(file: &str, text: &str, mistakes: &mut Vec<Mistake>) -> Vec<(NamedNode, Term)> {
+    let mut subjects: BTreeMap<NamedNode, Description> = BTreeMap::new();
+    for quad in RdfParser::from_format(RdfFormat::Turtle).for_slice(text) {
+        let quad = match quad {
+            Ok(quad) => quad,
+            Err(error) => {
+                let line = error
+                    .location()
+                    .map_or(1, |location| usize::try_from(location.start.line).unwrap_or(0) + 1);
+                mistakes.push(Mistake { file: file.to_owned(), line, reason: error.to_string() });
+                continue;
+            }
+        };
+        if let NamedOrBlankNode::NamedNode(subject) = quad.subject {
+            subjects.entry(subject).or_default().add(&quad.predicate, quad.object);
+        }
+    }
+    let terms = subjects.into_iter().filter_map(|(subject, description)| {
+        let term = description.term()?;
+        Some((subject, term))
+    });
+    terms.collect()
 }
 
 /// What a Turtle file says of one subject, as far as it makes a term.
@@ -210,7 +256,16 @@ mod tests {
 
     #[test]
     fn the_shipped_files_have_no_mistakes() {
-        assert_eq!(embedded().1, []);
+        let prefixes = Prefixes::shipped();
+        let mut mistakes = Vec::new();
+        for prefix in prefixes.iter() {
+            embedded_terms(prefixes, &prefix.name, &mut mistakes);
+        }
+        assert_eq!(mistakes, []);
+        for (subject, _) in described_terms("pinakes.ttl", PINAKES, &mut mistakes) {
+            let own = prefixes.split(subject.as_str()).is_some_and(|(prefix, _)| prefix.name == OWN);
+            assert!(own, "{subject} is described in pinakes.ttl and belongs to others");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use oxrdf::NamedNode;
 
@@ -58,14 +58,15 @@ pub enum Lookup<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Ontology {
     pub(super) prefixes: Prefixes,
-    /// By position in the prefix table, then by name: sorted, so that answers have an order.
-    pub(super) terms: Vec<BTreeMap<String, Term>>,
+    /// By position in the prefix table, then by name: sorted, so that answers have an order. A
+    /// vocabulary is read when it is first asked for, since few commands need more than three.
+    pub(super) terms: Vec<OnceLock<BTreeMap<String, Term>>>,
 }
 
 impl Ontology {
     /// The vocabularies that come with Pinakes.
     pub fn shipped() -> &'static Self {
-        static ONTOLOGY: LazyLock<Ontology> = LazyLock::new(|| load::embedded().0);
+        static ONTOLOGY: LazyLock<Ontology> = LazyLock::new(load::embedded);
         &ONTOLOGY
     }
 
@@ -98,12 +99,20 @@ impl Ontology {
     /// The listed terms of a vocabulary, sorted by name.
     pub fn terms(&self, prefix: &str) -> impl Iterator<Item = (&str, &Term)> {
         let position = self.prefixes.position(prefix);
-        let terms = position.and_then(|position| self.terms.get(position));
+        let terms = position.and_then(|position| self.terms_at(position));
         terms.into_iter().flatten().map(|(name, term)| (name.as_str(), term))
     }
 
     pub(super) fn term(&self, prefix: &str, name: &str) -> Option<&Term> {
-        self.terms.get(self.prefixes.position(prefix)?)?.get(name)
+        self.terms_at(self.prefixes.position(prefix)?)?.get(name)
+    }
+
+    pub(super) fn terms_at(&self, position: usize) -> Option<&BTreeMap<String, Term>> {
+        let terms = self.terms.get(position)?;
+        Some(terms.get_or_init(|| match self.prefixes.iter().nth(position) {
+            Some(prefix) => load::embedded_terms(&self.prefixes, &prefix.name, &mut Vec::new()),
+            None => BTreeMap::new(),
+        }))
     }
 }
 

@@ -106,7 +106,7 @@ fn count(record: &Record, context: &Context<'_>) -> (Model, Coverage) {
     let view = View::new(record);
     let name = context.graphs.record(context.source, context.id);
     let outcome = map::run(record, &view, context, &name);
-    let rules = context.concordances.rules(record.model);
+    let rules = context.concordances.rules_for(record.model, context.source);
     let mut coverage = Coverage::default();
     coverage.count(&view, &outcome, |rule, ignore| {
         let reason = rules.get(rule).and_then(|rule| rule.ignore.get(ignore));

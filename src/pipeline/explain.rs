@@ -4,9 +4,11 @@
 use super::session::decode_entry;
 use super::{PipelineError, Session};
 use crate::concordance::run::{Touch, View, WHOLE};
+use crate::concordance::selector::Tag;
 use crate::concordance::turtle;
 use crate::map;
 use oxrdf::Triple;
+use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
 /// One statement and what made it.
@@ -14,7 +16,9 @@ use std::fmt::Write;
 pub struct Origin {
     /// The statement in short Turtle.
     pub statement: String,
-    /// `245`, or `record` for rules over the whole record.
+    /// The same in N-Triples, with whole IRIs.
+    pub triple: String,
+    /// `245`, `LDR`, or `record` for rules over the whole record.
     pub field: String,
     /// Which of its kind, from 1.
     pub occurrence: usize,
@@ -38,24 +42,32 @@ pub fn explain(session: &Session, source: &str, id: &str) -> Result<Option<Vec<O
     let name = session.home.graphs.record(source, id);
     let view = View::new(&record);
     let outcome = map::run(&record, &view, &context, &name);
-    let rules = session.concordances().rules(record.model);
+    let rules = session.concordances().rules_for(record.model, source);
     let mut origins = Vec::new();
     for fire in &outcome.fires {
         let Some(rule) = rules.get(fire.rule) else { continue };
-        let (field, occurrence) = map::place(&view, fire.field);
+        let (mut field, occurrence) = map::place(&view, fire.field);
+        let of_leader = rule.selector.alternatives.iter().any(|alternative| alternative.tag == Tag::Leader);
+        if fire.field.is_none() && of_leader {
+            field = "LDR";
+        }
         let mut given = field.to_owned();
+        if field == "LDR" {
+            given.push(' ');
+            given.push_str(view.leader);
+        }
         if let Some(field) = fire.field.and_then(|index| record.fields().nth(index)) {
             given.push(' ');
             crate::record::write_field(field, &mut given);
         }
-        for made in &fire.made {
+        for made in outcome.made(fire) {
             let Some(triple) = outcome.triples.get(made.triple as usize) else { continue };
-            let reads = outcome.reads.get(made.reads.0 as usize..(made.reads.0 + made.reads.1) as usize);
             origins.push(Origin {
                 statement: short(triple, name.as_str()),
+                triple: triple.to_string(),
                 field: field.to_owned(),
                 occurrence,
-                subfields: show_reads(&view, fire.field, reads.unwrap_or_default()),
+                subfields: show_reads(&view, fire.field, outcome.reads(made)),
                 given: given.clone(),
                 rule: rule.name.clone(),
                 file: Some(format!("mappings/{}.toml", rule.file)),
@@ -64,7 +76,8 @@ pub fn explain(session: &Session, source: &str, id: &str) -> Result<Option<Vec<O
         }
     }
     let mapped = map::map(&record, &context);
-    for triple in mapped.triples.iter().filter(|triple| !outcome.triples.contains(triple)) {
+    let made: FxHashSet<&Triple> = outcome.triples.iter().collect();
+    for triple in mapped.triples.iter().filter(|triple| !made.contains(triple)) {
         let is_fallback = triple.predicate.as_str().contains("unmapped")
             || triple.subject.to_string().contains("#unmapped-");
         let rule = if record.model == crate::record::Model::Rdf {
@@ -79,6 +92,7 @@ pub fn explain(session: &Session, source: &str, id: &str) -> Result<Option<Vec<O
         }
         origins.push(Origin {
             statement: short(triple, name.as_str()),
+            triple: triple.to_string(),
             field: "record".to_owned(),
             occurrence: 1,
             subfields: String::new(),
@@ -104,11 +118,12 @@ fn show_reads(view: &View<'_>, field: Option<usize>, reads: &[Touch]) -> String 
             .fields
             .iter()
             .position(|field| field.item == touch.item || field.subs.contains(&(touch.item as usize)));
-        if home != field {
-            match home.and_then(|home| view.fields.get(home)) {
-                Some(field) => part.push_str(field.tag),
-                None => part.push_str("LDR"),
-            }
+        if !view.leader.is_empty() && touch.item == view.leader_item {
+            part.push_str("LDR");
+        } else if home != field
+            && let Some(field) = home.and_then(|home| view.fields.get(home))
+        {
+            part.push_str(field.tag);
         }
         match view.subs.get(touch.item as usize) {
             Some(sub) => {

@@ -3,6 +3,7 @@
 //! A record counts when the archive has synced it; the store follows on its own thread.
 //! Decoding runs on all cores within a batch, and what comes out keeps the order of the input.
 
+use super::described::Describing;
 use super::store_writer::{self, Pending, Store};
 use super::taking::{Decoded, Taking, placed};
 use super::{PipelineError, Session, Watch};
@@ -82,6 +83,7 @@ pub fn import(
     };
     let (number, run) = session.archive.begin_run(&run, &request.time)?;
     let concordances = Arc::clone(session.concordances());
+    let describing = Describing::new(&session.catalogue)?;
     let Session { archive, catalogue, home, content_types, .. } = session;
     let (summary, mut pending, unread) = store_writer::run(catalogue, |store| {
         let mut importing = Importing {
@@ -95,6 +97,7 @@ pub fn import(
             known: FxHashMap::default(),
             seen: request.replace.then(|| Sorter::new(IDS_BUDGET)),
             unread: Vec::new(),
+            describing,
             store,
             watch,
         };
@@ -130,6 +133,7 @@ struct Importing<'a> {
     seen: Option<Sorter>,
     /// Files that were refused whole.
     unread: Vec<String>,
+    describing: Describing,
     store: &'a Store,
     watch: &'a mut dyn Watch,
 }
@@ -245,6 +249,8 @@ impl Importing<'_> {
 
     fn store(&mut self, fresh: Vec<(Entry, Option<Record>, Outcome)>) -> Result<(), PipelineError> {
         let (graphs, content_types, concordances) = (self.graphs, self.content_types, self.concordances);
+        let models = fresh.iter().filter_map(|(_, record, _)| record.as_ref().map(|record| record.model));
+        self.describing.add(models, concordances, graphs, &mut self.pending);
         let mapped: Vec<_> = fresh
             .into_par_iter()
             .map(|(entry, record, outcome)| {

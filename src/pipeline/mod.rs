@@ -6,7 +6,9 @@
 
 mod compare;
 mod coverage;
+mod described;
 mod explain;
+mod following;
 mod import;
 mod mapping;
 mod present;
@@ -20,8 +22,9 @@ mod taking;
 pub use compare::{Comparison, compare};
 pub use coverage::{coverage_of_files, coverage_of_source};
 pub use explain::{Origin, explain};
+pub use following::{Followed, follow_rules};
 pub use import::{Request, Summary, import};
-pub use mapping::{Change, Followed, follow_rules, load, unload};
+pub use mapping::{Change, Changed, load, unload};
 pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
 pub use reading::read_records;

@@ -1,5 +1,6 @@
 //! An opened catalogue, and the way its store follows its archive.
 
+use super::described::Describing;
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
 use crate::archive::{Archive, Entry, Kind};
@@ -8,6 +9,7 @@ use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
 use crate::map::{self, ContentTypes};
+use crate::record::Model;
 use oxrdf::Triple;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -116,7 +118,7 @@ impl Session {
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
         let session = Self::assemble(home, archive, catalogue, lock)?;
         catch_up(&session, watch)?;
-        super::mapping::follow_rules(&session, watch)?;
+        super::following::follow_rules(&session, watch)?;
         if !super::sources::mirror_sources(&session)? {
             tracing::warn!("a source description has a mistake; `pinakes source list` says where");
         }
@@ -125,8 +127,12 @@ impl Session {
 
     /// The statements of an archived record, or `None` when it cannot be decoded.
     pub fn triples(&self, entry: &Entry) -> Option<Vec<Triple>> {
+        self.map(entry).map(|(_, triples)| triples)
+    }
+
+    fn map(&self, entry: &Entry) -> Option<(Model, Vec<Triple>)> {
         let record = decode_entry(entry)?;
-        Some(map::map(&record, &self.context(entry)).triples)
+        Some((record.model, map::map(&record, &self.context(entry)).triples))
     }
 
     pub(super) fn context<'a>(&'a self, entry: &'a Entry) -> map::Context<'a> {
@@ -172,6 +178,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     store_writer::run(&session.catalogue, |store| {
         let mut pending = Pending::default();
         pending.vocabulary(&session.home.graphs, &session.content_types);
+        let mut describing = Describing::new(&session.catalogue)?;
         loop {
             let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
             let mut bytes = 0;
@@ -204,14 +211,17 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
             let mapped: Vec<_> = current
                 .into_par_iter()
                 .map(|(entry, versions)| {
-                    let triples = match entry.kind {
-                        Kind::Record => session.triples(&entry),
+                    let mapped = match entry.kind {
+                        Kind::Record => session.map(&entry),
                         _ => None,
                     };
-                    (entry, versions, triples)
+                    (entry, versions, mapped)
                 })
                 .collect();
-            for (entry, versions, triples) in mapped {
+            let models = mapped.iter().filter_map(|(_, _, mapped)| mapped.as_ref().map(|(model, _)| *model));
+            describing.add(models, session.concordances(), &session.home.graphs, &mut pending);
+            for (entry, versions, mapped) in mapped {
+                let triples = mapped.map(|(_, triples)| triples);
                 // Only a record that never had another version can be added without looking.
                 let known = versions > 1 && !fresh;
                 pending.record(&session.home.graphs, &entry, triples, known);

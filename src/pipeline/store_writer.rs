@@ -61,6 +61,11 @@ impl Pending {
         self.rewritten.push((name, Some(triples)));
     }
 
+    /// Statements of a graph, beside those it has.
+    pub fn add(&mut self, name: NamedNode, triples: Vec<Triple>) {
+        self.added.extend(triples.into_iter().map(|triple| triple.in_graph(name.clone())));
+    }
+
     /// Which run a version of a record came with.
     pub fn provenance(&mut self, graphs: &Graphs, entry: &Entry) {
         self.added.push(Quad::new(

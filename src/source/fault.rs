@@ -1,6 +1,6 @@
 //! What is wrong with one field of a description.
 
-use crate::diagnostic::{Code, Diagnostic, Problem};
+use crate::diagnostic::{Code, Diagnostic, Lines, Problem};
 use std::ops::Range;
 
 /// Where a fault is that has no better place.
@@ -31,8 +31,8 @@ impl Fault {
     }
 
     /// With file, line and column, the line itself, and the field.
-    pub fn diagnostic(&self, key: Option<&str>, file: &str, text: &str) -> Diagnostic {
-        let mut diagnostic = self.problem.diagnostic(file, text);
+    pub fn diagnostic(&self, key: Option<&str>, file: &str, lines: &Lines<'_>) -> Diagnostic {
+        let mut diagnostic = self.problem.diagnostic(file, lines);
         diagnostic.place.source = key.map(str::to_owned);
         diagnostic.place.field = (!self.field.is_empty()).then(|| self.field.clone());
         // The message goes to terminals and logs, where a secret must not follow, be the line

@@ -23,6 +23,7 @@ mod order;
 mod profiles;
 mod read;
 mod registry;
+mod secret;
 mod section;
 mod technique;
 

@@ -5,7 +5,7 @@ use super::descriptor::{Place, Source};
 use super::fault::{Fault, WHOLE_FILE};
 use super::key::check_registered_key;
 use super::read;
-use crate::diagnostic::{Code, Diagnostic, position};
+use crate::diagnostic::{Code, Diagnostic, Lines};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -105,10 +105,11 @@ impl Registry {
         match sources.map(|value| (value.get_ref(), value.span())) {
             None => {}
             Some((DeValue::Table(sources), _)) => {
+                let lines = Lines::of(text);
                 for (key, value) in sources {
                     let place = Place {
                         file: file.to_owned(),
-                        line: position(text, key.span().start).0,
+                        line: lines.position(key.span().start).0,
                         among_settings: true,
                     };
                     self.source(key.get_ref(), value.get_ref(), key.span(), place, text);
@@ -172,7 +173,8 @@ impl Registry {
 
     fn note(&mut self, key: Option<&str>, file: &str, text: &str, mut faults: Vec<Fault>) {
         faults.sort_by_key(|fault| fault.problem.at.start);
-        self.diagnostics.extend(faults.iter().map(|fault| fault.diagnostic(key, file, text)));
+        let lines = Lines::of(text);
+        self.diagnostics.extend(faults.iter().map(|fault| fault.diagnostic(key, file, &lines)));
     }
 }
 

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 ///
 /// Checks rule files, code lists (.tsv) and queries (.rq) as they would stand among the shipped
 /// ones: syntax, terms against the vocabularies, variables, functions, code lists, tags against
-/// the standard, rules that can never fire or say the same twice, missing examples. Without a
-/// FILE the shipped rules are checked. Nothing is loaded.
+/// the standard, rules that can never fire or say the same twice, missing examples and those that
+/// cannot be read. Without a FILE the rules in force are checked. Examples are not run (`mapping
+/// test` does), and nothing is loaded.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,15 +26,16 @@ pub(super) struct Check {
 impl Check {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let (set, paths) = super::with_files(&self.files, general)?;
-        let (mut errors, mut warnings, mut files) = (0, 0, 0);
-        for loaded in &set.files {
-            if !paths.is_empty() && !paths.contains(&loaded.source.path) {
+        let (mut errors, mut warnings, mut files, mut rules) = (0, 0, 0, 0);
+        for loaded in set.files() {
+            let index = super::index_of(loaded, &paths);
+            if !paths.is_empty() && index.is_none() {
                 continue;
             }
             files += 1;
+            rules += loaded.file.as_ref().map_or(0, |file| file.rules.len());
             // A user knows the file by the path typed.
-            let typed = paths.iter().position(|path| *path == loaded.source.path);
-            let typed = typed.and_then(|index| self.files.get(index));
+            let typed = index.and_then(|index| self.files.get(index));
             for mut diagnostic in loaded.diagnostics() {
                 if let Some(file) = typed {
                     diagnostic.place.origin = Some(file.display().to_string());
@@ -45,13 +47,6 @@ impl Check {
                 output::diagnostic(general, &diagnostic);
             }
         }
-        let rules: usize = set
-            .files
-            .iter()
-            .filter(|loaded| paths.is_empty() || paths.contains(&loaded.source.path))
-            .filter_map(|loaded| loaded.file.as_ref())
-            .map(|file| file.rules.len())
-            .sum();
         if general.json {
             output::json(&serde_json::json!({
                 "files": files, "rules": rules, "errors": errors, "warnings": warnings

@@ -31,7 +31,7 @@ pub(super) struct CoverageCommand {
     /// The format, against what the content shows
     #[arg(short, long)]
     format: Option<Format>,
-    /// The user's own rule files, besides the shipped ones
+    /// A rule file, code list or query of your own, besides those in force; may be given again
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
     /// How many tags to list for each model

@@ -11,7 +11,8 @@ use serde_json::json;
 /// Say which rule and field made each statement of a record
 ///
 /// Without a TRIPLE all statements are listed, by field. A TRIPLE is any part of one: a property
-/// (`bf:mainTitle`), a value (`Walden`), or both; only statements that show it are listed.
+/// (`bf:mainTitle`), a value (`Walden`), or both; an IRI may be short or whole. Only statements
+/// that show it are listed.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +35,7 @@ impl Explain {
         };
         let wanted = self.triple.as_deref().unwrap_or_default();
         let shown: Vec<&Origin> =
-            origins.iter().filter(|origin| matches(&origin.statement, wanted)).collect();
+            origins.iter().filter(|origin| wanted.is_empty() || matches(origin, wanted)).collect();
         if shown.is_empty() && !wanted.is_empty() {
             bail!("no statement of the record shows `{wanted}`");
         }
@@ -73,9 +74,13 @@ impl Explain {
     }
 }
 
-/// All words of the part must stand in the statement.
-fn matches(statement: &str, part: &str) -> bool {
-    let statement = statement.to_lowercase();
-    statement.contains(&part.to_lowercase())
-        || part.split_whitespace().all(|word| statement.contains(&word.to_lowercase()))
+/// All words of the part must stand in the statement, short or whole.
+fn matches(origin: &Origin, part: &str) -> bool {
+    // The list of a record's tags has them all, and whoever asks for 245 does not mean it.
+    let statement = match origin.statement.split_once("pin:fields") {
+        Some((before, _)) => format!("{before}pin:fields"),
+        None => format!("{} {}", origin.statement, origin.triple),
+    };
+    let (statement, part) = (statement.to_lowercase(), part.to_lowercase());
+    statement.contains(&part) || part.split_whitespace().all(|word| statement.contains(word))
 }

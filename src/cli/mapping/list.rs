@@ -16,7 +16,7 @@ impl List {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let set = super::in_force(general)?;
         let mut rows = Vec::new();
-        for loaded in &set.files {
+        for loaded in set.files() {
             let source = &loaded.source;
             let rules = loaded.file.as_ref().map_or(0, |file| file.rules.len());
             let examples = loaded
@@ -92,7 +92,7 @@ impl Show {
         let set = super::in_force(general)?;
         let name = self.name.trim_start_matches("mappings/");
         let found =
-            set.files.iter().find(|loaded| loaded.source.name() == name || loaded.source.path == name);
+            set.files().iter().rfind(|loaded| loaded.source.name() == name || loaded.source.path == name);
         let Some(loaded) = found else {
             bail!("there is no `{name}`; `pinakes mapping list` names what there is");
         };

@@ -13,7 +13,7 @@ mod trial;
 use super::progress::Progress;
 use super::{Done, General};
 use anyhow::Context;
-use pinakes::concordance::{Concordances, Origin, Source};
+use pinakes::concordance::{Concordances, Loaded, Origin, Source};
 use pinakes::pipeline::Session;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,9 +87,9 @@ fn with_files(files: &[PathBuf], general: &General) -> anyhow::Result<(Concordan
     let mut sources = sources(general)?;
     let mut paths = Vec::new();
     for file in files {
-        let text =
-            std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        let path = path_of(file, &text, general);
+        let (path, text) = read(file, general)?;
+        // What is typed counts, and not an older version in the catalogue.
+        sources.retain(|known| known.path != path || known.origin == Origin::Shipped);
         sources.push(Source::new(path.clone(), text, Origin::Loaded(1)));
         paths.push(path);
     }
@@ -99,8 +99,8 @@ fn with_files(files: &[PathBuf], general: &General) -> anyhow::Result<(Concordan
 /// Says what is wrong with the user's own files; whether something was an error.
 fn say_problems(set: &Concordances, files: &[PathBuf], paths: &[String], general: &General) -> bool {
     let mut errors = false;
-    for loaded in &set.files {
-        let Some(index) = paths.iter().position(|path| *path == loaded.source.path) else { continue };
+    for loaded in set.files() {
+        let Some(index) = index_of(loaded, paths) else { continue };
         for mut diagnostic in loaded.diagnostics() {
             if diagnostic.severity() != pinakes::diagnostic::Severity::Error {
                 continue;
@@ -113,14 +113,28 @@ fn say_problems(set: &Concordances, files: &[PathBuf], paths: &[String], general
     errors
 }
 
-/// What a user's file is called: by its place below a folder `mappings`, else by the format it
-/// names and its own name.
-fn path_of(file: &Path, text: &str, general: &General) -> String {
+/// Which of the user's files a file of the set is. A shipped one that stays beside a user's file of
+/// its name is none.
+fn index_of(loaded: &Loaded, paths: &[String]) -> Option<usize> {
+    let own = loaded.source.origin != Origin::Shipped;
+    paths.iter().position(|path| own && *path == loaded.source.path)
+}
+
+/// A user's file: what it is called, and its text.
+fn read(file: &Path, general: &General) -> anyhow::Result<(String, String)> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    let path = path_of(file, &text, general).map_err(anyhow::Error::msg)?;
+    Ok((path, text))
+}
+
+/// What a user's file is called: by its place below the folder of rules, else as
+/// [`pinakes::concordance::path_of`] says.
+fn path_of(file: &Path, text: &str, general: &General) -> Result<String, String> {
     if let Some(folder) = &general.mappings
         && let (Ok(file), Ok(folder)) = (file.canonicalize(), folder.canonicalize())
         && let Ok(below) = file.strip_prefix(&folder)
     {
-        return below.display().to_string().replace('\\', "/");
+        return Ok(below.display().to_string().replace('\\', "/"));
     }
     pinakes::concordance::path_of(file, text)
 }

@@ -2,7 +2,9 @@
 
 use super::super::{Done, General, output};
 use pinakes::concordance::example::{self, Verdict};
+use pinakes::concordance::program::Rule;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Run the examples of rule files
@@ -25,11 +27,11 @@ impl Test {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let (set, paths) = super::with_files(&self.files, general)?;
         let (mut passed, mut failed, mut refused) = (0_u64, 0_u64, 0_u64);
-        for loaded in &set.files {
-            if !paths.is_empty() && !paths.contains(&loaded.source.path) {
+        for loaded in set.files() {
+            let typed = super::index_of(loaded, &paths);
+            if !paths.is_empty() && typed.is_none() {
                 continue;
             }
-            let typed = paths.iter().position(|path| *path == loaded.source.path);
             let shown = match typed.and_then(|index| self.files.get(index)) {
                 Some(file) => file.display().to_string(),
                 None => format!("mappings/{}", loaded.source.path),
@@ -38,9 +40,10 @@ impl Test {
             else {
                 continue;
             };
-            let compiled: Vec<_> = set.rules_of(loaded.source.name()).collect();
+            let compiled: HashMap<usize, &Rule> =
+                set.rules_of(loaded.source.name()).map(|rule| (rule.line, rule)).collect();
             for text in &file.rules {
-                let Some(rule) = compiled.iter().find(|rule| rule.line == text.line) else {
+                let Some(rule) = compiled.get(&text.line) else {
                     refused += 1;
                     output::line(&format!(
                         "{shown}:{}: `{}` has mistakes; `pinakes mapping check` shows them",

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   pinakes mapping try records.mrc --number 3
-  pinakes mapping try records.mrc --rules my-rules.toml")]
+  pinakes mapping try records.mrc --rules my-rules.toml --rules my-codes.tsv
+  pinakes mapping try records.mrc --rules my-rules.toml --source loc")]
 pub(super) struct Try {
     /// The file with records
     file: PathBuf,
@@ -27,9 +28,12 @@ pub(super) struct Try {
     /// The format, against what the content shows
     #[arg(short, long)]
     format: Option<Format>,
-    /// The user's own rule files, besides the shipped ones
+    /// A rule file, code list or query of your own, besides those in force; may be given again
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
+    /// Map as records of this source, for rules that hold for one source
+    #[arg(short, long, value_name = "NAME", default_value = "try")]
+    source: String,
     /// Print the trace of rules, too
     #[arg(long)]
     trace: bool,
@@ -63,12 +67,12 @@ impl Try {
                 graphs: &graphs,
                 concordances: &set,
                 content_types: &types,
-                source: "try",
+                source: &self.source,
                 id: &id,
                 default_type: None,
             };
             let mapped = map::map(record, &context);
-            let name = graphs.record("try", &id);
+            let name = graphs.record(&self.source, &id);
             output::line(&format!("# record {number}: {id}, {}", record.model))?;
             let mut text = String::new();
             if !record.leader().is_empty() {

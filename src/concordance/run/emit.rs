@@ -11,11 +11,15 @@ use crate::concordance::function::script;
 use crate::concordance::program::{Given, Place, Predicate, Rule};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::hash::{BuildHasher, BuildHasherDefault};
 
 /// What is remembered of the subfields one statement was read from.
 const MOST_READS: usize = 64;
+
+/// The names of a template's nodes; those that were dropped have none.
+pub type Names = SmallVec<[Option<String>; 4]>;
 
 type Hasher = BuildHasherDefault<rustc_hash::FxHasher>;
 
@@ -24,19 +28,31 @@ pub struct Emitter {
     /// The first statement with a hash; the rest are tried one after the other.
     seen: FxHashMap<u64, u32>,
     hasher: Hasher,
-    fire: Option<Fire>,
+    fire: Option<(usize, Option<usize>)>,
+    /// Where the statements of the fire at hand begin.
+    begun: usize,
     buffer: String,
     pub cut: bool,
 }
 
 impl Emitter {
     pub fn new(items: usize) -> Self {
-        let outcome = Outcome { carried: vec![0; items], ignored: vec![0; items], ..Outcome::default() };
+        // Most records have about 130 statements.
+        let outcome = Outcome {
+            triples: Vec::with_capacity(192),
+            statements: Vec::with_capacity(256),
+            reads: Vec::with_capacity(128),
+            fires: Vec::with_capacity(64),
+            carried: vec![0; items],
+            ignored: vec![0; items],
+            ..Outcome::default()
+        };
         Self {
             outcome,
             seen: FxHashMap::with_capacity_and_hasher(256, Default::default()),
             hasher: Hasher::default(),
             fire: None,
+            begun: 0,
             buffer: String::with_capacity(256),
             cut: false,
         }
@@ -52,12 +68,14 @@ impl Emitter {
     }
 
     pub fn begin(&mut self, rule: usize, field: Option<usize>) {
-        self.fire = Some(Fire { rule, field, made: Vec::new() });
+        self.fire = Some((rule, field));
+        self.begun = self.outcome.statements.len();
     }
 
     pub fn end(&mut self) {
-        if let Some(fire) = self.fire.take().filter(|fire| !fire.made.is_empty()) {
-            self.outcome.fires.push(fire);
+        let end = self.outcome.statements.len();
+        if let Some((rule, field)) = self.fire.take().filter(|_| end > self.begun) {
+            self.outcome.fires.push(Fire { rule, field, made: (self.begun as u32, end as u32) });
         }
     }
 
@@ -86,13 +104,13 @@ impl Emitter {
         slots: &[Slot<'a>],
         evaluator: &Evaluator<'a, '_>,
         reuse: &[Option<String>],
-    ) -> Vec<Option<String>> {
+    ) -> Names {
         let template = &rule.template;
         if template.nodes.is_empty() {
             self.emit_triples(rule, frame, slots, evaluator, &[], &[]);
-            return Vec::new();
+            return Names::new();
         }
-        let mut names: Vec<Option<String>> = vec![None; template.nodes.len()];
+        let mut names: Names = smallvec![None; template.nodes.len()];
         for index in &template.inner_first {
             let name = self.name_node(rule, *index, frame, slots, evaluator, reuse, &names);
             if let Some(slot) = names.get_mut(*index) {
@@ -100,7 +118,7 @@ impl Emitter {
             }
         }
         // Outer nodes first: a node is wanted when something alive links to it, or nothing could.
-        let mut wanted = vec![false; template.nodes.len()];
+        let mut wanted: SmallVec<[bool; 16]> = smallvec![false; template.nodes.len()];
         for index in template.inner_first.iter().rev() {
             let Some(node) = template.nodes.get(*index) else { continue };
             let linked = node.parents.is_empty()
@@ -298,9 +316,7 @@ impl Emitter {
                 Some(_) => hash = hash.wrapping_add(1),
             }
         };
-        if let Some(fire) = &mut self.fire {
-            fire.made.push(Statement { triple: number, reads });
-        }
+        self.outcome.statements.push(Statement { triple: number, reads });
     }
 }
 

@@ -157,7 +157,7 @@ pub fn table(set: &Concordances) -> String {
             rules::add(rules, &set.lists, *column, authority, &mut cells);
         }
     }
-    for query in &set.queries {
+    for query in set.queries() {
         let folder = query.name.split('/').next().unwrap_or_default();
         if let Some((_, column)) = FOLDERS.iter().find(|(known, _)| *known == folder) {
             queries::add(query, *column, *column == BIBFRAME, &mut cells);
