@@ -63,6 +63,7 @@ const IRIS_ALLOWED: &[(&str, &str)] = &[
     ("concordance/function/iri.rs", "where DOIs and handles are resolved, and what is missing before www."),
     ("decode/xml/namespaces.rs", "namespaces of foreign XML, which is not our vocabulary"),
     ("decode/xml/shape.rs", "namespaces by which a record element is known"),
+    ("source/section.rs", "the schemes that an address may begin with"),
 ];
 
 /// Names that say nothing about a purpose.

@@ -6,7 +6,7 @@
 
 mod code;
 mod place;
-mod problem;
+pub(crate) mod problem;
 pub mod render;
 
 pub use code::{Code, Severity};

@@ -9,26 +9,27 @@ use oxrdf::Triple;
 /// Records withdrawn and synced together.
 const BATCH: usize = 2048;
 
-/// Makes the graph of sources say what the descriptions say. Descriptions with a mistake in
-/// them change nothing: a typing error must not take a source out of the catalogue.
-pub fn mirror_sources(session: &Session) -> Result<(), PipelineError> {
+/// Makes the graph of sources say what the descriptions say; says whether it does. Descriptions
+/// with a mistake in them change nothing: a typing error must not take a source out of the
+/// catalogue.
+pub fn mirror_sources(session: &Session) -> Result<bool, PipelineError> {
     let registry = Registry::read(&session.home.directory)?;
     if !registry.diagnostics().is_empty() {
-        tracing::warn!("a source description has a mistake; `pinakes source list` says where");
-        return Ok(());
+        return Ok(false);
     }
     let graphs = &session.home.graphs;
     let described: Vec<Triple> =
         registry.iter().flat_map(|source| mirror::statements(source, graphs)).collect();
     if in_order(&session.catalogue.graph(&graphs.sources())?) == in_order(&described) {
-        return Ok(());
+        return Ok(true);
     }
     let position = session.catalogue.position()?;
     store_writer::run(&session.catalogue, |store| {
         let mut pending = Pending::at(position);
         pending.rewrite(graphs.sources(), described);
         store.send(pending)
-    })
+    })?;
+    Ok(true)
 }
 
 fn in_order(triples: &[Triple]) -> Vec<String> {

@@ -29,11 +29,19 @@ pub enum Refusal {
 pub struct Draft {
     key: String,
     place: Place,
+    /// What stands above the document: the editor would put a comment without a field below it.
+    head: &'static str,
     document: DocumentMut,
 }
 
 impl Draft {
-    /// A new one, with a file of its own below the catalogue's directory.
+    /// An empty one, with a file of its own below the catalogue's directory.
+    pub fn empty(directory: &Path, key: &str) -> Result<Self, Refusal> {
+        let head = "# docs/sources.md explains every field.\n";
+        Ok(Self { head, ..Self::new(directory, key, "")? })
+    }
+
+    /// A new one that begins with a text.
     pub fn new(directory: &Path, key: &str, text: &str) -> Result<Self, Refusal> {
         let file = directory.join(Registry::FOLDER).join(format!("{key}.toml"));
         let place = Place { file, line: 1, among_settings: false };
@@ -49,7 +57,7 @@ impl Draft {
     fn over(key: &str, place: Place, text: &str) -> Result<Self, Refusal> {
         let broken = |_| Refusal::Broken(place.file.display().to_string());
         let document = text.parse().map_err(broken)?;
-        Ok(Self { key: key.to_owned(), place, document })
+        Ok(Self { key: key.to_owned(), place, head: "", document })
     }
 
     /// Gives a field a value as it is typed; an empty one takes the field away.
@@ -89,12 +97,15 @@ impl Draft {
 
     /// The source as it would be, or all that is wrong with it.
     pub fn check(&self) -> Result<Source, Vec<Diagnostic>> {
-        let text = self.document.to_string();
         if self.place.among_settings {
-            Registry::check_settings(&self.key, &self.place.file, &text)
+            Registry::check_settings(&self.key, &self.place.file, &self.text())
         } else {
-            Registry::check(&self.key, &self.place.file, &text)
+            Registry::check(&self.key, &self.place.file, &self.text())
         }
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.head, self.document)
     }
 
     pub fn file(&self) -> &Path {
@@ -103,7 +114,7 @@ impl Draft {
 
     /// Puts it on the disk, in one step.
     pub fn save(&self) -> Result<(), SourceError> {
-        write_whole(&self.place.file, &self.document.to_string())
+        write_whole(&self.place.file, &self.text())
     }
 
     /// Takes the description off the disk.

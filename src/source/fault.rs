@@ -43,3 +43,12 @@ impl Fault {
         diagnostic
     }
 }
+
+/// Parts of names that say their value is a secret.
+const SECRETIVE: [&str; 7] = ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key"];
+
+/// Whether a name, or a line, speaks of a secret. One that ends in `_env` names a variable.
+pub(super) fn is_secretive(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRETIVE.iter().any(|part| name.contains(part)) && !name.ends_with("_env")
+}

@@ -41,6 +41,7 @@ fields! {
     text "oai.from" "nothing older than this day or moment";
     text "oai.until" "nothing newer";
     other "oai.window" "the days of one date window";
+    other "oai.overlap" "how many seconds before the end of the last harvest the next one begins";
     text "oai.granularity" "`day` or `second`, against what the repository says";
     text "oai.verb" "`ListRecords`, or `ListIdentifiers` to ask for each record by itself";
     other "file.paths" "the files to read";
@@ -55,10 +56,19 @@ fields! {
     other "access.concurrency" "requests at a time, at most";
     other "access.respect_robots" "whether robots.txt is obeyed";
     text "access.contact" "an address that the source can write to";
-    other "access.max_body" "the bytes of one answer, at most";
+    other "access.allow_downgrade" "whether https may redirect to http";
     other "access.timeouts.connect" "seconds until a connection must stand";
     other "access.timeouts.idle" "seconds without a byte";
     other "access.timeouts.total" "seconds for a whole answer";
+    other "access.limits.body" "the bytes of one answer after decompression, at most";
+    other "access.limits.ratio" "how many times its size a compressed answer may grow";
+    other "access.limits.header" "the bytes of all headers of an answer";
+    other "access.limits.headers" "the lines of headers";
+    other "access.limits.redirects" "redirects that are followed";
+    other "access.retries.attempts" "attempts for one page, the first included";
+    other "access.retries.first_wait" "seconds before the second attempt; each further wait is twice as long";
+    other "access.retries.longest_wait" "the longest wait in seconds";
+    other "access.retries.budget" "attempts beyond the first that a session has in stock";
     text "access.basic.user_env" "the variable with the user name";
     text "access.basic.password_env" "the variable with the password";
     text "access.bearer.token_env" "the variable with a bearer token";
@@ -68,4 +78,6 @@ fields! {
     other "access.login.fields" "what goes into the form";
     text "access.login.expired" "a text by which an answer shows that the session has ended";
     text "access.login.logout" "where the session is closed";
+    text "access.token.url" "where a token is given for a while";
+    other "access.token.fields" "what is sent for it";
 }

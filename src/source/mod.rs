@@ -23,10 +23,11 @@ mod order;
 mod profiles;
 mod read;
 mod registry;
+mod secret;
 mod section;
 mod technique;
 
-pub use access::{Access, Credentials, Login, LoginValue, Timeouts};
+pub use access::{Access, Credentials, FieldValue, Form, Login, Retries};
 pub use columns::{COLUMNS, Cell};
 pub use complexity::Complexity;
 pub use descriptor::{

@@ -1,6 +1,6 @@
 //! From TOML to a [`Source`]: every fault of a description at once.
 
-use super::access::{Access, Credentials, Login, Timeouts};
+use super::access::{Access, Credentials, Form, Login, Retries};
 use super::complexity::Complexity;
 use super::descriptor::{
     Amount, Duplicates, Files, Granularity, Oai, OaiVerb, Place, Schedule, Source, Subject,
@@ -9,6 +9,7 @@ use super::fault::{Fault, WHOLE_FILE};
 use super::section::Section;
 use super::technique::{Harvester, Technique};
 use crate::diagnostic::Code;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use toml::de::DeTable;
@@ -18,6 +19,8 @@ pub(super) const LARGEST: usize = 1024 * 1024;
 
 /// An hour: longer pauses are schedules.
 const LONGEST_DELAY: f64 = 3600.0;
+/// A day: who waits longer comes back in another run.
+const LONGEST_WAIT: f64 = 24.0 * 3600.0;
 
 /// A file as a table, as far as it is one.
 pub(super) fn parse<'t>(text: &'t str, faults: &mut Vec<Fault>) -> Option<DeTable<'t>> {
@@ -140,16 +143,22 @@ const SCHEDULES: [(&str, Schedule); 6] = [
 fn access(mut section: Section<'_, '_, '_>) -> Access {
     let access = Access {
         allow_private: addresses(&mut section),
+        allow_downgrade: section.boolean("allow_downgrade"),
+        respect_robots: section.boolean("respect_robots"),
         delay: section.number("delay", 0.0..=LONGEST_DELAY),
-        concurrency: section.integer("concurrency", 1..=64).and_then(|number| u32::try_from(number).ok()),
-        respect_robots: section.boolean("respect_robots").unwrap_or(true),
+        concurrency: small(section.integer("concurrency", 1..=64)),
         contact: section.text("contact"),
-        max_body: section.integer("max_body", 1..=1 << 40),
         timeouts: section.section("timeouts").map(timeouts).unwrap_or_default(),
+        limits: section.section("limits").map(limits).unwrap_or_default(),
+        retries: section.section("retries").map(retries).unwrap_or_default(),
         credentials: credentials(&mut section),
     };
     section.close();
     access
+}
+
+fn small(number: Option<u64>) -> Option<u32> {
+    number.and_then(|number| u32::try_from(number).ok())
 }
 
 /// `127.0.0.1:8099`, `[::1]:8099`, `10.0.0.7`, `oai.intranet.example`: no schemes, no paths.
@@ -168,16 +177,40 @@ fn addresses(section: &mut Section<'_, '_, '_>) -> Vec<String> {
     addresses
 }
 
-fn timeouts(mut section: Section<'_, '_, '_>) -> Timeouts {
-    let mut seconds = |key| section.number(key, 0.1..=24.0 * 3600.0);
-    let timeouts = Timeouts { connect: seconds("connect"), idle: seconds("idle"), total: seconds("total") };
+fn timeouts(mut section: Section<'_, '_, '_>) -> BTreeMap<&'static str, f64> {
+    let mut given = BTreeMap::new();
+    for name in ["connect", "idle", "total"] {
+        given.extend(section.number(name, 0.1..=LONGEST_WAIT).map(|seconds| (name, seconds)));
+    }
     section.close();
-    timeouts
+    given
+}
+
+fn limits(mut section: Section<'_, '_, '_>) -> BTreeMap<&'static str, u64> {
+    let mut given = BTreeMap::new();
+    for (name, highest) in
+        [("body", 1 << 40), ("ratio", 100_000), ("header", 1 << 24), ("headers", 10_000), ("redirects", 10)]
+    {
+        given.extend(section.integer(name, 0..=highest).map(|limit| (name, limit)));
+    }
+    section.close();
+    given
+}
+
+fn retries(mut section: Section<'_, '_, '_>) -> Retries {
+    let retries = Retries {
+        attempts: small(section.integer("attempts", 1..=100)),
+        first_wait: section.number("first_wait", 0.0..=LONGEST_DELAY),
+        longest_wait: section.number("longest_wait", 0.0..=LONGEST_WAIT),
+        budget: small(section.integer("budget", 0..=100_000)),
+    };
+    section.close();
+    retries
 }
 
 /// One way to say who we are, or none.
 fn credentials(access: &mut Section<'_, '_, '_>) -> Option<Credentials> {
-    const WAYS: [&str; 4] = ["basic", "bearer", "header", "login"];
+    const WAYS: [&str; 5] = ["basic", "bearer", "header", "login", "token"];
     let given: Vec<&str> = WAYS.into_iter().filter(|way| access.has(way)).collect();
     if let [first, second, ..] = given.as_slice() {
         let first = access.field(first);
@@ -219,16 +252,25 @@ fn credentials(access: &mut Section<'_, '_, '_>) -> Option<Credentials> {
         Some(Credentials::Header { name: name?, value_env: value? })
     });
     let login = access.section("login").and_then(|mut section| {
-        let url = section.url("url");
-        let fields = section.form("fields");
+        let form = form(&mut section);
         let (expired, logout) = (section.text("expired"), section.url("logout"));
-        if !section.has("url") {
-            section.missing("url", "write `url = \"https://…\"`: where the form is sent");
-        }
         section.close();
-        Some(Credentials::Login(Login { url: url?, fields, expired, logout }))
+        Some(Credentials::Login(Login { form: form?, expired, logout }))
     });
-    basic.or(bearer).or(header).or(login)
+    let token = access.section("token").and_then(|mut section| {
+        let form = form(&mut section);
+        section.close();
+        form.map(Credentials::Token)
+    });
+    basic.or(bearer).or(header).or(login).or(token)
+}
+
+fn form(section: &mut Section<'_, '_, '_>) -> Option<Form> {
+    let url = section.url("url");
+    if !section.has("url") {
+        section.missing("url", "write `url = \"https://…\"`: where the form is sent");
+    }
+    Some(Form { fields: section.form("fields"), url: url? })
 }
 
 /// A missing `password_env` is no news beside a `password`.
@@ -265,7 +307,8 @@ fn oai(mut section: Section<'_, '_, '_>) -> Option<Oai> {
             section.refuse("until", at, "is before `oai.from`");
         }
     }
-    let window = section.integer("window", 1..=36_500).and_then(|days| u32::try_from(days).ok());
+    let window = small(section.integer("window", 1..=36_500));
+    let overlap = small(section.integer("overlap", 0..=30 * 24 * 3600));
     let granularity =
         section.choice("granularity", &[("day", Granularity::Day), ("second", Granularity::Second)]);
     let verb = section
@@ -278,7 +321,7 @@ fn oai(mut section: Section<'_, '_, '_>) -> Option<Oai> {
         section.missing("url", "write `url = \"https://…\"`: the base URL of the repository");
     }
     section.close();
-    Some(Oai { url: url?, prefix, sets, from, until, window, granularity, verb })
+    Some(Oai { url: url?, prefix, sets, from, until, window, overlap, granularity, verb })
 }
 
 fn files(mut section: Section<'_, '_, '_>) -> Option<Files> {

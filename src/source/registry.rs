@@ -105,6 +105,7 @@ impl Registry {
         match sources.map(|value| (value.get_ref(), value.span())) {
             None => {}
             Some((DeValue::Table(sources), _)) => {
+                let lines = Lines::of(text);
                 for (key, value) in sources {
                     let place = Place {
                         file: file.to_owned(),
@@ -172,7 +173,8 @@ impl Registry {
 
     fn note(&mut self, key: Option<&str>, file: &str, text: &str, mut faults: Vec<Fault>) {
         faults.sort_by_key(|fault| fault.problem.at.start);
-        self.diagnostics.extend(faults.iter().map(|fault| fault.diagnostic(key, file, text)));
+        let lines = Lines::of(text);
+        self.diagnostics.extend(faults.iter().map(|fault| fault.diagnostic(key, file, &lines)));
     }
 }
 

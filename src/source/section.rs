@@ -4,7 +4,7 @@
 //! fault, and so does every key that nobody asked for when the section is closed: what is
 //! asked for is the list of what there is.
 
-use super::fault::Fault;
+use super::fault::{Fault, is_secretive};
 use crate::diagnostic::{Code, near};
 use oxrdf::NamedNode;
 use std::ops::{Range, RangeInclusive};
@@ -13,17 +13,14 @@ use toml::de::{DeTable, DeValue};
 
 pub(super) type Value<'t> = Spanned<DeValue<'t>>;
 
-/// Parts of names that say their value is a secret.
-const SECRETIVE: [&str; 7] = ["password", "passwd", "secret", "token", "api_key", "apikey", "api-key"];
-
 pub(super) struct Section<'f, 'v, 't> {
-    table: &'v DeTable<'t>,
+    pub(super) table: &'v DeTable<'t>,
     /// `access.` before the names of its fields; nothing at the top.
     path: String,
     /// Where the section begins.
     at: Range<usize>,
     asked: Vec<&'static str>,
-    faults: &'f mut Vec<Fault>,
+    pub(super) faults: &'f mut Vec<Fault>,
 }
 
 impl<'f, 'v, 't> Section<'f, 'v, 't> {
@@ -32,7 +29,7 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
     }
 
     /// What a field has, whatever it is.
-    fn value(&mut self, key: &'static str) -> Option<&'v Value<'t>> {
+    pub(super) fn value(&mut self, key: &'static str) -> Option<&'v Value<'t>> {
         self.asked.push(key);
         self.table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
     }
@@ -75,7 +72,7 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
         self.faults.push(fault.hint(hint));
     }
 
-    fn wrong_kind(&mut self, key: &str, value: &Value<'_>, expected: &str) {
+    pub(super) fn wrong_kind(&mut self, key: &str, value: &Value<'_>, expected: &str) {
         let found = found(value.get_ref());
         self.refuse(key, value.span(), format!("is {found}, and {expected} is expected"));
     }
@@ -94,7 +91,7 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
         self.sound_text(key, text, value.span()).map(|text| (text, value.span()))
     }
 
-    fn sound_text(&mut self, key: &str, text: &str, at: Range<usize>) -> Option<String> {
+    pub(super) fn sound_text(&mut self, key: &str, text: &str, at: Range<usize>) -> Option<String> {
         if text.trim().is_empty() {
             let fault = self.bad(key, at, "is empty").hint("write something, or leave it out");
             self.faults.push(fault);
@@ -264,44 +261,15 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
         None
     }
 
-    /// The name of an environment variable. Anything else may be the secret itself.
-    pub fn variable(&mut self, key: &'static str) -> Option<String> {
-        let value = self.value(key)?;
-        let DeValue::String(text) = value.get_ref() else {
-            self.wrong_kind(key, value, "the name of an environment variable in quotes");
-            return None;
-        };
-        let name = self.variable_name(key, text, value.span())?;
-        Some(name)
-    }
-
-    fn variable_name(&mut self, key: &str, text: &str, at: Range<usize>) -> Option<String> {
-        let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        if starts && text.chars().all(legal) {
-            return Some(text.to_owned());
-        }
-        self.secret(key, at);
-        None
-    }
-
-    /// Something that must not stand in a file.
-    pub fn secret(&mut self, key: &str, at: Range<usize>) {
-        let field = self.field(key);
-        let message = format!("`{field}` looks like a secret, and a description is no place for one");
-        let bare = key.trim_end_matches("_env").replace('-', "_");
-        let hint = format!(
-            "put it into an environment variable and write the variable's name: `{bare}_env = \"MY_{}\"`",
-            bare.to_uppercase()
-        );
-        self.faults.push(Fault::new(Code::PlainSecret, &field, at, message).hint(hint));
-    }
-
     /// A table below this one.
     pub fn section(&mut self, key: &'static str) -> Option<Section<'_, 'v, 't>> {
         let value = self.value(key)?;
         let DeValue::Table(table) = value.get_ref() else {
-            self.wrong_kind(key, value, "a table");
+            if is_secretive(key) {
+                self.secret(key, value.span());
+            } else {
+                self.wrong_kind(key, value, "a table");
+            }
             return None;
         };
         let path = format!("{}.", self.field(key));
@@ -328,51 +296,6 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
         numbers.into_iter().map(|(_, name, number)| (name, number)).collect()
     }
 
-    /// The fields of a login form: a text that may be read by anybody, or `{ env = "NAME" }`.
-    pub fn form(&mut self, key: &'static str) -> Vec<(String, super::access::LoginValue)> {
-        use super::access::LoginValue;
-        let Some(mut section) = self.section(key) else {
-            if !self.has(key) {
-                self.missing(key, "write `fields.user = { env = \"MY_USER\" }` and so on");
-            }
-            return Vec::new();
-        };
-        let mut fields = Vec::new();
-        for (name, value) in section.table {
-            let name: &str = name.get_ref();
-            let at = value.span();
-            let filled = match value.get_ref() {
-                DeValue::String(_) if is_secretive(name) => {
-                    let fault = "is the value of a secret field, and a description is no place for one";
-                    let field = section.field(name);
-                    let fault =
-                        Fault::new(Code::PlainSecret, &field, at.clone(), format!("`{field}` {fault}"));
-                    section.faults.push(fault.hint(format!("write `{name} = {{ env = \"MY_VARIABLE\" }}`")));
-                    None
-                }
-                DeValue::String(text) => section.sound_text(name, text, at.clone()).map(LoginValue::Text),
-                DeValue::Table(table) => match only_env(table) {
-                    Some((text, at)) => section.variable_name(name, text, at).map(LoginValue::Env),
-                    None => {
-                        section.refuse(
-                            name,
-                            at.clone(),
-                            "is a table, and only `{ env = \"NAME\" }` is known",
-                        );
-                        None
-                    }
-                },
-                _ => {
-                    section.wrong_kind(name, value, "a text or `{ env = \"NAME\" }`");
-                    None
-                }
-            };
-            fields.extend(filled.map(|filled| (at.start, name.to_owned(), filled)));
-        }
-        fields.sort_by_key(|(at, ..)| *at);
-        fields.into_iter().map(|(_, name, filled)| (name, filled)).collect()
-    }
-
     /// Reports every key that was not asked for.
     pub fn close(mut self) {
         for (key, value) in self.table {
@@ -380,7 +303,7 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
             if self.asked.contains(&name) {
                 continue;
             }
-            if is_secretive(name) && matches!(value.get_ref(), DeValue::String(_)) {
+            if is_secretive(name) && !value.get_ref().is_table() {
                 self.secret(name, value.span());
                 continue;
             }
@@ -394,20 +317,6 @@ impl<'f, 'v, 't> Section<'f, 'v, 't> {
                 fault.near(&near)
             });
         }
-    }
-}
-
-fn is_secretive(name: &str) -> bool {
-    let name = name.to_lowercase();
-    SECRETIVE.iter().any(|part| name.contains(part)) && !name.ends_with("_env")
-}
-
-/// `{ env = "NAME" }`
-fn only_env<'v>(table: &'v DeTable<'_>) -> Option<(&'v str, Range<usize>)> {
-    let (key, value) = table.iter().next().filter(|_| table.len() == 1)?;
-    match value.get_ref() {
-        DeValue::String(text) if key.get_ref() == "env" => Some((text, value.span())),
-        _ => None,
     }
 }
 

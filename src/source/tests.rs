@@ -34,6 +34,7 @@ sets        = ["books", "music"]
 from        = 2020-01-01
 until       = "2024-12-31"
 window      = 30
+overlap     = 3600
 granularity = "day"
 verb        = "ListIdentifiers"
 
@@ -51,8 +52,21 @@ allow_private  = ["127.0.0.1:8099"]
 delay          = 0.5
 concurrency    = 2
 respect_robots = false
+allow_downgrade = true
 contact        = "mailto:library@example.org"
-max_body       = 1_000_000
+
+[access.limits]
+body      = 1_000_000
+ratio     = 50
+header    = 10_000
+headers   = 100
+redirects = 3
+
+[access.retries]
+attempts     = 3
+first_wait   = 0.5
+longest_wait = 60
+budget       = 10
 
 [access.timeouts]
 connect = 10
@@ -103,10 +117,11 @@ fn every_field_is_read() {
     let oai = source.oai.as_ref().unwrap();
     assert_eq!((oai.from.as_deref(), oai.until.as_deref()), (Some("2020-01-01"), Some("2024-12-31")));
     assert_eq!(oai.verb, OaiVerb::ListIdentifiers);
-    assert_eq!(source.access.variables(), ["REPO_USER", "REPO_PASSWORD"]);
+    assert_eq!(source.access.variables(), ["REPO_PASSWORD", "REPO_USER"]);
     assert_eq!(source.harvester(), Ok(Harvester::OaiPmh));
     let bare = good(&with(""));
-    assert!(bare.enabled && bare.access.respect_robots);
+    assert!(bare.enabled);
+    assert_eq!(bare.access, Access::default());
     assert_eq!(bare.complexity.level(), Technique::Manual.usual_level());
 }
 
@@ -120,6 +135,7 @@ fn every_field_is_in_the_table_and_in_the_guide() {
         ("basic", "user_env = \"U\"\npassword_env = \"P\""),
         ("bearer", "token_env = \"T\""),
         ("header", "name = \"X-Key\"\nvalue_env = \"K\""),
+        ("token", "url = \"https://repo.example/token\"\nfields = { grant_type = \"client_credentials\" }"),
     ] {
         sample.push_str(&format!("\n[access.{table}]\n{fields}\n"));
     }
@@ -286,6 +302,8 @@ fn secrets_are_refused_and_not_repeated() {
         "[access.login]\nurl = \"https://r.example\"\nfields = { password = \"hunter2!\" }",
         "[access.login]\nurl = \"https://r.example\"\nfields = { user = { env = \"hunter2!\" } }",
         "endpoint = \"https://me:hunter2!@r.example/\"",
+        "[access]\ntoken = \"hunter2!\"",
+        "[access]\napi_key = [\"hunter2!\"]",
     ] {
         let said = read(&with(lines)).expect_err("a secret");
         assert!(said.iter().any(|said| said.code == Code::PlainSecret), "{lines}: {}", short(&said));
@@ -295,6 +313,24 @@ fn secrets_are_refused_and_not_repeated() {
             }
         }
     }
+}
+
+/// A line with a secret in it may be wrong for another reason.
+#[test]
+fn lines_that_speak_of_secrets_are_not_repeated() {
+    for lines in ["password = \"hunter2", "[access.login]\nfields = { password = [\"hunter2\"], url = 3 }"] {
+        for said in read(&with(lines)).expect_err("a mistake") {
+            assert!(!render(&said, Style::Human, false).contains("hunter2"), "{lines} is repeated");
+        }
+    }
+}
+
+/// The fetcher takes its settings in this shape.
+#[test]
+fn access_is_serialized_as_the_fetcher_reads_it() {
+    let access = serde_json::to_string_pretty(&good(EVERYTHING).access).unwrap();
+    expect![[r#""#]].assert_eq(&access);
+    assert_eq!(serde_json::to_string(&good(&with("")).access).unwrap(), "{}");
 }
 
 #[test]

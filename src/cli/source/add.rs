@@ -20,9 +20,9 @@ Secrets never stand in a description: `access.bearer.token_env=NAME` names an en
 docs/sources.md explains every field.
 
 Examples:
-  pinakes source add repo name='Our repository' website=https://repo.example technique=oai-pmh oai.url=https://repo.example/oai
-  pinakes source add shop name=Bookshop website=https://shop.example technique=file file.paths=books.csv.gz subjects.music=0.2
-  pinakes source add --from bnf
+  pinakes source add repo name=Repository website=https://repo.example technique=manual
+  pinakes source add shop name=Shop website=https://s.example technique=file file.paths=books.csv.gz
+  pinakes source add --from bnf technique=oai-pmh oai.prefix=oai_dc subjects.music=0.3
   pinakes source add music --from discogs importance=0.9
 
 Exit status: 0 added; 1 refused, nothing was written; 2 could not run")]
@@ -59,7 +59,7 @@ impl Add {
         let directory = &desk.session.home.directory;
         let mut draft = match &self.from {
             Some(name) => Draft::new(directory, key, profile(name)?)?,
-            None => Draft::new(directory, key, "# docs/sources.md explains every field.\n")?,
+            None => Draft::empty(directory, key)?,
         };
         if self.from.is_some()
             && let Ok(source) = draft.check()

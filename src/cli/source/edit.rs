@@ -14,8 +14,8 @@ use serde_json::json;
 #[command(after_help = "\
 Examples:
   pinakes source edit repo complexity=3 subjects.music=0.4
-  pinakes source edit repo oai.sets='[\"books\", \"theses\"]' schedule=daily
-  pinakes source edit repo oai.sets=
+  pinakes source edit bnf oai.sets='[\"books\", \"theses\"]' schedule=daily
+  pinakes source edit bnf oai.sets=
 
 Exit status: 0 changed; 1 refused, nothing was changed; 2 could not run")]
 pub(super) struct Edit {

@@ -70,7 +70,7 @@ impl List {
             return Ok(done);
         }
         match form {
-            Form::Table => table(&sources, general)?,
+            Form::Table => table(&sources)?,
             Form::Csv => csv(&sources)?,
             Form::Json => {
                 let rows: Vec<Map<_, _>> = sources.iter().map(|source| object(source)).collect();
@@ -78,6 +78,9 @@ impl List {
             }
             Form::Ttl => rdf(&sources, RdfFormat::Turtle, general)?,
             Form::Nt => rdf(&sources, RdfFormat::NTriples, general)?,
+        }
+        if registry.keys().next().is_none() {
+            output::say(general, "no source is described yet; try `pinakes source add --from loc`");
         }
         Ok(done)
     }
@@ -104,9 +107,9 @@ fn keys(sources: &[&Source], general: &General) -> anyhow::Result<()> {
 }
 
 /// As wide as the widest cell, but no column wider than this; words are not cut.
-const WIDEST: usize = 40;
+const WIDEST: usize = 60;
 
-fn table(sources: &[&Source], general: &General) -> anyhow::Result<()> {
+fn table(sources: &[&Source]) -> anyhow::Result<()> {
     let mut rows = vec![COLUMNS.map(str::to_owned)];
     rows.extend(sources.iter().map(|source| source.columns().map(|cell| shown(&cell))));
     let mut widths = [0; 7];
@@ -120,9 +123,6 @@ fn table(sources: &[&Source], general: &General) -> anyhow::Result<()> {
         let cells: Vec<String> =
             row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         output::line(cells.join("  ").trim_end())?;
-    }
-    if sources.is_empty() {
-        output::say(general, "no source is described yet; try `pinakes source add --from loc`");
     }
     Ok(())
 }

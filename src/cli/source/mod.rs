@@ -82,7 +82,7 @@ impl<'a> Desk<'a> {
             Err(diagnostics) => {
                 say(&diagnostics, self.general);
                 let count = output::count(diagnostics.len() as u64, "mistake");
-                output::say(self.general, &format!("{count}; `{}` is as it was", draft.file().display()));
+                output::say(self.general, &format!("{count}; nothing was written"));
                 Ok(None)
             }
         }
