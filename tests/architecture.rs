@@ -13,8 +13,18 @@ use std::path::{Path, PathBuf};
 /// The verbs: they never use each other.
 const STAGES: &[&str] = &["harvest", "decode", "map", "resolve", "enrich", "publish"];
 /// What stages hand to each other.
-const NOUNS: &[&str] =
-    &["archive", "catalogue", "concordance", "diagnostic", "fetch", "index", "ontology", "record", "sort"];
+const NOUNS: &[&str] = &[
+    "archive",
+    "catalogue",
+    "concordance",
+    "diagnostic",
+    "fetch",
+    "index",
+    "markup",
+    "ontology",
+    "record",
+    "sort",
+];
 /// Arguments, settings, and running stages in order.
 const SHELL: &[&str] = &["cli", "config", "pipeline"];
 
@@ -26,10 +36,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The settings hold the base IRI, and `Graphs` is what a base IRI is checked by.
     ("concordance", &["diagnostic", "ontology", "record"]),
     ("config", &["catalogue"]),
-    ("decode", &["diagnostic", "ontology", "record", "sort"]),
+    ("decode", &["diagnostic", "markup", "ontology", "record", "sort"]),
     ("diagnostic", &[]),
+    ("harvest", &["diagnostic", "markup", "record"]),
     // Of the catalogue, only `Graphs`: how a record's graph is named.
     ("map", &["catalogue", "concordance", "diagnostic", "ontology", "record"]),
+    ("markup", &["diagnostic"]),
     ("ontology", &[]),
     ("pipeline", ALL),
     ("publish", &["concordance", "diagnostic", "ontology", "record"]),

@@ -1,11 +1,12 @@
 //! Every diagnostic as users see it: `tests/diagnostics/<code>/`.
 //!
-//! Each folder holds the smallest input that gives its code, and what the import of it says in
-//! the three styles (`expected.txt`; `UPDATE_GOLDEN=1` writes it anew). A code without a
+//! Each folder holds the smallest input that gives its code, and what the import of it (or the
+//! harvest, of an `.oai` input) says in the three styles (`expected.txt`; `UPDATE_GOLDEN=1` writes it anew). A code without a
 //! folder, a folder without a code and an input that does not give its code all fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cases;
+mod scripted;
 mod snapshot;
 
 use pinakes::concordance::{Concordances, Origin, Source};
@@ -57,6 +58,10 @@ fn every_code_is_given_as_expected() {
             || cases::name(&input) == "input.tsv" && *code == Code::BadCodeList
         {
             check_rule_file(*code, &case, &input, &mut differences);
+            continue;
+        }
+        if input.extension().is_some_and(|ending| ending == "oai") {
+            check_harvest(*code, &case, &input, &mut differences);
             continue;
         }
         check_diagnostic(&mut session, *code, &case, input, &mut differences);
@@ -114,6 +119,16 @@ fn check_rule_file(code: Code, case: &Path, input: &Path, differences: &mut Vec<
         let back: Diagnostic = serde_json::from_str(&render(said, Style::Json, false)).unwrap();
         assert_eq!(back, *said, "JSON holds all there is");
     }
+    differences.extend(snapshot::difference(&case.join("expected.txt"), &in_all_styles(&heard)));
+}
+
+/// What a harvest says of a repository that answers as the input does.
+fn check_harvest(code: Code, case: &Path, input: &Path, differences: &mut Vec<String>) {
+    let mut heard = scripted::harvest(&fs::read_to_string(input).unwrap());
+    for said in &mut heard {
+        said.place.source = Some(code.slug().to_owned());
+    }
+    assert!(heard.iter().any(|said| said.code == code), "the input of `{code}` gives {heard:?}");
     differences.extend(snapshot::difference(&case.join("expected.txt"), &in_all_styles(&heard)));
 }
 

@@ -27,14 +27,12 @@ mod table;
 mod xml;
 
 pub use detect::detect;
+pub use crate::record::RECORD_LIMIT;
 pub use input::{Input, InputError};
 
 use crate::diagnostic::Diagnostic;
 use crate::record::{Format, Record};
 use std::io::{self, BufRead};
-
-/// The largest record that is read; more is refused as `oversize-record`.
-pub const RECORD_LIMIT: usize = 16 * 1024 * 1024;
 
 /// The bytes of one record and where they stood.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -78,6 +78,10 @@ codes! {
     RdfSyntax "rdf-syntax" Error "the RDF cannot be parsed";
     RdfLimit "rdf-limit" Error "the RDF is nested deeper or is larger than the limit";
     RdfBySubject "rdf-by-subject" Note "an RDF document is too large for whole descriptions, so each named resource is a record";
+    OaiProtocol "oai-protocol" Warning "an answer of an OAI-PMH repository is not as the protocol asks, and was read all the same";
+    ListRestarted "list-restarted" Note "a list of an OAI-PMH repository broke off and was asked for again, from where it was or in parts";
+    ListIncomplete "list-incomplete" Error "a list of an OAI-PMH repository could not be read to its end";
+    UnfetchedRecord "unfetched-record" Error "a record that an OAI-PMH repository lists could not be fetched";
     RuleSyntax "rule-syntax" Error "a rule file is not written as rule files are";
     RuleLimit "rule-limit" Error "a rule file, a fragment or what a rule makes is larger than the limit";
     UnknownKey "unknown-key" Error "a rule file has a key that means nothing";

@@ -27,6 +27,9 @@ pub use notation::write_field;
 use field::{FieldSpan, Span, SubfieldSpan};
 use oxrdf::Triple;
 
+/// The largest payload that is taken; more is refused as `oversize-record`.
+pub const RECORD_LIMIT: usize = 16 * 1024 * 1024;
+
 /// One record as its payload says it, decoded.
 #[derive(Debug, Clone)]
 pub struct Record {

@@ -1,10 +1,9 @@
 //! The guard in front of foreign parsers of RDF/XML.
 
-use super::encoding::Utf8Reader;
 use super::events::check_tag;
-use super::limits;
 use crate::decode::RECORD_LIMIT;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::markup::{Utf8Reader, limits};
 use quick_xml::errors::Error;
 use quick_xml::events::Event;
 use quick_xml::reader::Reader;

@@ -5,9 +5,9 @@
 //! name. A reference to anything but a character or one of XML's five entities is kept as it
 //! is written.
 
-use super::split::too_many_attributes;
-use super::{Refusal, limits, refuse, repair};
+use super::repair;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::markup::{Refusal, limits, refuse, too_many_attributes};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{NamespaceError, NamespaceResolver};
 use quick_xml::reader::Reader;

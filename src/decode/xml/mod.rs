@@ -6,9 +6,9 @@
 //!
 //! | step | file | question |
 //! |---|---|---|
-//! | split | `encoding` | in which character set is the document, really |
+//! | split | `markup::encoding` | in which character set is the document, really |
 //! | split | `window` | which bytes are at hand |
-//! | split | `scope` | which elements are open around us, and what do their prefixes mean |
+//! | split | `markup::scope` | which elements are open around us, and what do their prefixes mean |
 //! | split | `shape` | is this element a record |
 //! | decode | `repair` | which text do the bytes stand for |
 //! | decode | `events` | what comes next, within the limits |
@@ -16,18 +16,15 @@
 //!
 //! **Invariant:** nothing is ever expanded, included or followed. A document type declaration
 //! refuses the document, an entity other than XML's own five stays what it is: text.
-//! **Invariant:** no loop here recurses, and no buffer grows beyond `limits`.
+//! **Invariant:** no loop here recurses, and no buffer grows beyond `markup::limits`.
 
 mod check;
 mod elements;
-mod encoding;
 mod events;
-mod limits;
 mod marc;
 mod namespaces;
 mod oai;
 mod repair;
-mod scope;
 mod shape;
 mod split;
 mod window;
@@ -36,17 +33,11 @@ pub use check::check;
 pub use split::split;
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::markup::{Refusal, refuse};
 use crate::record::{Model, Record, RecordBuilder};
 use events::{Events, Node};
 use quick_xml::events::BytesStart;
 use shape::{Child, Root};
-
-/// Why a record or a document is not taken. Boxed, because it is rare and large.
-type Refusal = Box<Diagnostic>;
-
-fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T, Refusal> {
-    Err(Box::new(Diagnostic::new(code, message)))
-}
 
 /// Turns one payload of [`split`] into a record. `None` means that it is refused; the reason
 /// is the last diagnostic.

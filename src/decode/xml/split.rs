@@ -10,15 +10,13 @@
 //! declarations around it written into its start tag. A document type declaration refuses the
 //! whole document, and so do elements around records that are beyond the [`limits`].
 
-use super::encoding::Utf8Reader;
-use super::scope::Scope;
 use super::shape::{self, Child, Kind};
 use super::window::{Found, Window};
-use super::{Refusal, limits};
 use crate::decode::{Payload, Piece, Pieces, RECORD_LIMIT};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::markup::tag::{self, Markup, TagEnd, is_name, local, name_length};
+use crate::markup::{Refusal, Scope, Utf8Reader, limits, refuse, too_many_attributes};
 use quick_xml::events::BytesStart;
-use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// Cuts an XML document into records, in memory bounded by the largest record.
@@ -67,20 +65,6 @@ struct Inside {
     inherited: String,
     /// It is too large and was refused already; only its end is still looked for.
     skipping: bool,
-}
-
-/// What stands at a `<`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Markup {
-    Comment,
-    CData,
-    Instruction,
-    /// `<!DOCTYPE` and other declarations.
-    Declaration,
-    EndTag,
-    StartTag,
-    /// Just the character.
-    Text,
 }
 
 /// Where a tag ends.
@@ -199,7 +183,7 @@ impl<R: BufRead> Splitter<R> {
             let shown = bytes.get(..bytes.len().min(limits::NAME));
             self.root = Some((shown.unwrap_or_default().to_vec(), at));
         }
-        let (text, empty) = tag_content(&bytes);
+        let (text, empty) = tag::content(&bytes);
         let tag = BytesStart::from_content(&*text, name_length(text.as_bytes()));
         let entered = self.begin(at, end, &tag, empty)?;
         if let Err(refusal) = entered {
@@ -230,7 +214,7 @@ impl<R: BufRead> Splitter<R> {
         empty: bool,
     ) -> io::Result<Result<(), Refusal>> {
         if tag.name().as_ref().len() > limits::NAME {
-            return Ok(super::refuse(
+            return Ok(refuse(
                 Code::XmlLimit,
                 format!("the name of an element is longer than {} bytes", limits::NAME),
             ));
@@ -248,7 +232,7 @@ impl<R: BufRead> Splitter<R> {
                 return Ok(Ok(()));
             }
             if tag.attributes().with_checks(false).count() > limits::ATTRIBUTES {
-                return Ok(super::refuse(Code::XmlLimit, too_many_attributes()));
+                return Ok(refuse(Code::XmlLimit, too_many_attributes()));
             }
             return Ok(self.scope.push(tag));
         }
@@ -474,7 +458,7 @@ impl<R: BufRead> Splitter<R> {
             };
             return Some(self.reject(Vec::new(), 0, diagnostic));
         };
-        let (text, _) = tag_content(&root);
+        let (text, _) = tag::content(&root);
         let name = text.get(..name_length(text.as_bytes())).unwrap_or_default().to_owned();
         if self.number == 0 && !shape::may_be_empty(local(&name)) {
             let diagnostic = Diagnostic::new(
@@ -494,35 +478,19 @@ impl<R: BufRead> Splitter<R> {
 
     /// What stands at a `<`.
     fn markup(&mut self, at: usize) -> io::Result<Markup> {
-        self.window.reach(at, 9)?;
-        Ok(match self.window.from(at + 1) {
-            [b'/', ..] => Markup::EndTag,
-            [b'?', ..] => Markup::Instruction,
-            [b'!', b'-', b'-', ..] => Markup::Comment,
-            [b'!', rest @ ..] if rest.starts_with(b"[CDATA[") => Markup::CData,
-            [b'!', ..] => Markup::Declaration,
-            [first, ..]
-                if first.is_ascii_alphabetic() || matches!(first, b'_' | b':') || !first.is_ascii() =>
-            {
-                Markup::StartTag
-            }
-            _ => Markup::Text,
-        })
+        self.window.reach(at, 1 + Markup::NEEDS)?;
+        Ok(Markup::of(self.window.from(at + 1)))
     }
 
-    /// Finds the end of a tag. Quotes may hold a `>`, but a `<` nowhere.
+    /// Finds the end of a tag.
     fn tag_end(&mut self, at: usize) -> io::Result<Tag> {
         let mut from = at + 1;
         let mut quote = None;
         loop {
-            for (index, byte) in self.window.from(from).iter().enumerate() {
-                match (quote, *byte) {
-                    (None, b'>') => return Ok(Tag::End(from + index + 1)),
-                    (_, b'<') => return Ok(Tag::Broken(from + index)),
-                    (None, b'"' | b'\'') => quote = Some(*byte),
-                    (Some(open), byte) if open == byte => quote = None,
-                    _ => {}
-                }
+            match tag::end(self.window.from(from), &mut quote) {
+                Some(TagEnd::After(end)) => return Ok(Tag::End(from + end)),
+                Some(TagEnd::Broken(next)) => return Ok(Tag::Broken(from + next)),
+                None => {}
             }
             from = self.window.end().max(from);
             if from - at > limits::TAG {
@@ -605,36 +573,4 @@ fn oversize() -> Diagnostic {
 
 fn tag_too_long() -> Refusal {
     Box::new(Diagnostic::new(Code::XmlLimit, format!("a tag is longer than {} bytes", limits::TAG)))
-}
-
-pub(super) fn too_many_attributes() -> String {
-    format!("an element has more than {} attributes", limits::ATTRIBUTES)
-}
-
-/// The inside of a start tag, and whether it is the end tag as well.
-fn tag_content(tag: &[u8]) -> (Cow<'_, str>, bool) {
-    let content = tag.strip_prefix(b"<").unwrap_or(tag);
-    let content = content.strip_suffix(b">").unwrap_or(content);
-    let (content, empty) = match content.strip_suffix(b"/") {
-        Some(content) => (content, true),
-        None => (content, false),
-    };
-    (String::from_utf8_lossy(content), empty)
-}
-
-fn name_length(tag: &[u8]) -> usize {
-    tag.iter()
-        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/' | b'<'))
-        .unwrap_or(tag.len())
-}
-
-/// Whether a tag's text begins with this whole name.
-fn is_name(tag: &[u8], name: &[u8]) -> bool {
-    tag.strip_prefix(name).is_some_and(|rest| {
-        rest.first().is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/'))
-    })
-}
-
-fn local(name: &str) -> &str {
-    name.rsplit(':').next().unwrap_or(name)
 }

@@ -1,12 +1,12 @@
 //! The elements open around a record and the namespaces they declare.
 
-use super::limits;
-use super::{Refusal, refuse};
+use super::{Refusal, limits, refuse};
 use crate::diagnostic::Code;
 use quick_xml::events::BytesStart;
 
+/// Elements from the outermost in, with what their prefixes mean.
 #[derive(Debug, Default)]
-pub(super) struct Scope {
+pub struct Scope {
     open: Vec<Open>,
     bindings: Vec<Binding>,
     /// The declarations for a record that declares nothing itself; made when first needed.
@@ -21,9 +21,9 @@ struct Open {
 
 /// `prefix` is empty for the default namespace; `namespace` is as written, not unescaped.
 #[derive(Debug, Clone)]
-pub(super) struct Binding {
-    pub prefix: String,
-    pub namespace: String,
+struct Binding {
+    prefix: String,
+    namespace: String,
 }
 
 impl Scope {
@@ -67,6 +67,11 @@ impl Scope {
             Some(innermost) => Some(innermost),
             None => Some(String::new()),
         }
+    }
+
+    /// How many elements are open.
+    pub fn depth(&self) -> usize {
+        self.open.len()
     }
 
     /// The innermost open element.

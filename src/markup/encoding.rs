@@ -5,11 +5,29 @@
 //! UTF-8: text in Latin-1 that happens to be valid UTF-8 is practically never written.
 //!
 //! The opposite lie (UTF-8 declared, Latin-1 written) is judged record by record when a payload
-//! is decoded, see [`repair`](super::repair): bytes of documents in UTF-8 pass unchanged.
+//! is decoded: bytes of documents in UTF-8 pass unchanged.
 
 use crate::diagnostic::{Code, Diagnostic};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use std::io::{self, BufRead, ErrorKind, Read};
+
+/// A whole document as UTF-8, whether its bytes had to be changed for that, and what was noticed.
+pub fn in_utf8(document: Vec<u8>) -> (Vec<u8>, bool, Option<Diagnostic>) {
+    let head = document.get(..HEAD).unwrap_or(&document);
+    let (encoding, notice) = declared(head);
+    // What is UTF-8 to its end can be taken as it is, unless its markup shows another character
+    // set; the reader would say the same, after a copy.
+    if encoding == UTF_8 || (encoding.is_ascii_compatible() && document.is_ascii()) {
+        return (document, false, notice);
+    }
+    let mut reader = Utf8Reader::new(document.as_slice());
+    let mut text = Vec::with_capacity(document.len());
+    // Reading from memory does not fail.
+    let _ = reader.read_to_end(&mut text);
+    let notice = reader.take_notice();
+    let changed = reader.transcodes();
+    (text, changed, notice)
+}
 
 /// How far the declaration is looked for.
 const HEAD: usize = 1024;
@@ -17,7 +35,8 @@ const HEAD: usize = 1024;
 /// How much text beyond ASCII is judged at once.
 const EVIDENCE: usize = 64 * 1024;
 
-pub(super) struct Utf8Reader<R> {
+/// A reader of the document as UTF-8.
+pub struct Utf8Reader<R> {
     inner: R,
     mode: Mode,
     /// Bytes ready to be read, and how many of them were.
