@@ -9,7 +9,6 @@ pub mod concordance;
 pub mod config;
 pub mod decode;
 pub mod diagnostic;
-pub mod fetch;
 pub mod harvest;
 pub mod map;
 pub mod markup;

@@ -24,7 +24,6 @@ const NOUNS: &[&str] = &[
     "ontology",
     "record",
     "sort",
-    "source",
 ];
 /// Arguments, settings, and running stages in order.
 const SHELL: &[&str] = &["cli", "config", "pipeline"];

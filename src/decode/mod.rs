@@ -28,6 +28,7 @@ mod xml;
 
 pub use crate::record::RECORD_LIMIT;
 pub use detect::detect;
+pub use crate::record::RECORD_LIMIT;
 pub use input::{Input, InputError};
 
 use crate::diagnostic::Diagnostic;

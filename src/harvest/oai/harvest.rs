@@ -21,9 +21,11 @@ use super::response::{DeletedRecords, Identify, Record, Reject, Response, Resump
 use super::stamp::Stamp;
 use super::state::{Asked, List, Owed, Run, State, Tally, Task, Wanted};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::fetch::Transport;
+use crate::harvest::transport::Transport;
 use rustc_hash::FxHashMap;
 
+/// Of more identifiers on one page that stand twice nothing is said.
+const DUPLICATES_SHOWN: usize = 16;
 /// Beyond this a clock that runs ahead is worth a word.
 const CLOCK_TOLERANCE: i64 = 60 * 60;
 
@@ -103,9 +105,8 @@ impl Harvest {
         if state.asked != asked {
             state = State { asked, ..State::default() };
         }
-        let other =
-            |run: &mut Run| (plan.full && !run.full) || (plan.since.is_some() && plan.since != run.since);
-        state.run.take_if(other);
+        // A run for another purpose is dropped; its mark was not moved, so nothing is skipped.
+        state.run.take_if(|run| (plan.full && !run.full) || plan.since != run.since);
         Self { plan, state, now: Stamp::parse(now), memory: Memory::default(), notices: Vec::new() }
     }
 
@@ -285,17 +286,17 @@ impl Harvest {
     /// far as the plan allows: what a repository says of its oldest record may be wrong.
     fn next_window(&self, run: &mut Run) {
         let Some(Task::Windows { set, next }) = run.tasks.pop() else { return };
-        let days = i64::from(self.plan.window_days.unwrap_or(1).max(1));
         let from = next.or(run.from);
         let (lower, upper) = self.bounds(run);
         let start = from.unwrap_or(lower).floor(run.granularity);
-        let after = Stamp::from_seconds(start.seconds() + days * 86_400);
-        let end = self.plan.until.unwrap_or(upper);
-        let until = if after > end {
-            self.plan.until
-        } else {
-            run.tasks.push(Task::Windows { set: set.clone(), next: Some(after) });
-            Some(after.plus(-run.granularity.granule()))
+        let days = self.plan.window_days.map(|days| i64::from(days.max(1)));
+        let after = days.map(|days| start.plus(days * 86_400));
+        let until = match after.filter(|after| *after <= self.plan.until.unwrap_or(upper)) {
+            Some(after) => {
+                run.tasks.push(Task::Windows { set: set.clone(), next: Some(after) });
+                Some(after.plus(-run.granularity.granule()))
+            }
+            None => self.plan.until,
         };
         let window = Window { set, from, until };
         run.tasks.push(Task::List(List::new(self.plan.verb(), window)));
@@ -304,7 +305,8 @@ impl Harvest {
     /// Between what datestamps the records are, most probably.
     pub(super) fn bounds(&self, run: &Run) -> (Stamp, Stamp) {
         let lower = run.from.or(run.earliest).unwrap_or(Stamp::EPOCH).max(Stamp::EPOCH);
-        (lower, run.began.or(self.now).unwrap_or(lower).max(lower))
+        let upper = run.began.into_iter().chain(self.now).min().unwrap_or(lower);
+        (lower, upper.max(lower))
     }
 
     /// Asks for the next part of a list.
@@ -324,15 +326,12 @@ impl Harvest {
             },
         };
         let url = request.url(&self.plan.base_url);
-        match ask_list(transport, &url, verb, list.token.is_some(), self.attempts()) {
+        // While a fault is being narrowed down, asking once does.
+        let attempts = if list.part { 1 } else { self.plan.limits.attempts };
+        match ask_list(transport, &url, verb, list.token.is_some(), attempts) {
             Ok(response) => Ok(Some(self.take(run, url, response))),
             Err(trouble) => self.recover(run, transport, &url, trouble),
         }
-    }
-
-    /// How often a request is made. While the trouble is being narrowed down, once does.
-    pub(super) fn attempts(&self) -> u32 {
-        if self.memory.failures == 0 { self.plan.limits.attempts } else { 1 }
     }
 
     /// Takes a whole answer.
@@ -343,11 +342,11 @@ impl Harvest {
         let count = response.records.len() + response.rejects.len() + headers.len();
         let mut fresh = false;
         let mut identifiers = Vec::new();
+        let mut nameless = 0;
         for header in headers {
             note_stamp(run, &header);
             let Some(identifier) = header.identifier else {
-                let message = "a header of the list has no identifier, so its record cannot be fetched";
-                self.notices.push(Diagnostic::new(Code::OaiProtocol, message));
+                nameless += 1;
                 continue;
             };
             fresh |= self.memory.is_new(identifier.as_bytes());
@@ -355,6 +354,11 @@ impl Harvest {
             if !self.memory.has(&identifier, header.datestamp.as_deref()) {
                 identifiers.push(Wanted { identifier, runs: 0 });
             }
+        }
+        if nameless > 0 {
+            let message = format!("{nameless} headers have no identifier; their records cannot be fetched");
+            self.notices.push(Diagnostic::new(Code::UnfetchedRecord, message));
+            run.tally.rejected += nameless;
         }
         // What is said beside a list is a word of warning; instead of one it was judged before.
         for error in response.errors.iter().filter(|_| response.verb.is_some()) {
@@ -442,13 +446,15 @@ impl Harvest {
     /// Fetches records by their identifiers, some at a time.
     fn one_by_one(&mut self, run: &mut Run, transport: &dyn Transport) -> Result<Option<Page>, HarvestError> {
         let Some(Task::Records(wanted)) = run.tasks.last_mut() else { return Ok(None) };
-        let rest = wanted.split_off(wanted.len().min(self.plan.limits.batch.max(1)));
+        // What is left is written down after each batch, so a long list is done in larger ones.
+        let batch = self.plan.limits.batch.max(wanted.len() / 100).max(1);
+        let rest = wanted.split_off(wanted.len().min(batch));
         let mut batch = std::mem::replace(wanted, rest).into_iter();
         let mut page: Option<Undone> = None;
         while let Some(next) = batch.next() {
             let request = Request::GetRecord { identifier: &next.identifier, prefix: &run.prefix };
             let url = request.url(&self.plan.base_url);
-            let answer = ask_list(transport, &url, Verb::GetRecord, false, self.attempts());
+            let answer = ask_list(transport, &url, Verb::GetRecord, false, self.plan.limits.attempts);
             let got = match answer {
                 Ok(response) => {
                     self.memory.succeeded();
@@ -456,6 +462,8 @@ impl Harvest {
                 }
                 Err(Trouble::Refused(error)) if error.code == "idDoesNotExist" => {
                     self.memory.succeeded();
+                    let message = format!("`{}` is listed, and does not exist", shown(&next.identifier));
+                    self.notices.push(Diagnostic::new(Code::OaiProtocol, message));
                     continue;
                 }
                 Err(trouble) => match self.lose_record(run, transport, &url, next.clone(), trouble) {
@@ -568,6 +576,9 @@ fn settle_duplicates(records: &mut [Record], notices: &mut Vec<Diagnostic>) {
         let Some(identifier) = &record.header.identifier else { continue };
         let Some(before) = last.insert(identifier, at) else { continue };
         swaps.push((before, at));
+        if swaps.len() > DUPLICATES_SHOWN {
+            continue;
+        }
         let message = format!("`{}` stands twice on one page; the later datestamp counts", shown(identifier));
         let mut diagnostic = Diagnostic::new(Code::DuplicateIdentifier, message);
         diagnostic.place.record = Some(identifier.clone());

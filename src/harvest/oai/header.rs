@@ -2,6 +2,9 @@
 
 use super::walk::{self, Start, Step, Walk};
 
+/// A record is in some sets, not in thousands.
+const SETS_LIMIT: usize = 1000;
+
 /// What a header says. A record is identified for good when it is decoded; until then this is
 /// enough to follow a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,7 +57,8 @@ impl Header {
             match name {
                 "identifier" => header.identifier = Some(text),
                 "datestamp" => header.datestamp = Some(text),
-                _ => header.sets.push(text),
+                _ if header.sets.len() < SETS_LIMIT => header.sets.push(text),
+                _ => {}
             }
         }
         header

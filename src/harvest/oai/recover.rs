@@ -9,13 +9,13 @@
 
 use super::ask::{Trouble, ask, ask_list};
 use super::error::HarvestError;
-use super::harvest::{Harvest, Page, Undone};
+use super::harvest::{Harvest, Page, Undone, shown};
 use super::request::{Request, Verb, Window};
 use super::response::Reject;
 use super::stamp::{Granularity, Stamp};
 use super::state::{List, Owed, Run, Task, Wanted};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::fetch::Transport;
+use crate::harvest::transport::{FaultKind, Transport};
 
 impl Harvest {
     /// Finds another way to what a request did not bring. What came whole is handed over.
@@ -27,7 +27,7 @@ impl Harvest {
         trouble: Trouble,
     ) -> Result<Option<Page>, HarvestError> {
         if let Trouble::Expired(reason) = &trouble
-            && self.begin_again(run, transport, reason)
+            && self.begin_again(run, transport, reason)?
         {
             return Ok(None);
         }
@@ -39,6 +39,8 @@ impl Harvest {
         }
         let trouble = self.count_failure(run, transport, url, trouble)?;
         let reason = trouble.reason();
+        // Asked before anything is handed over: this may fail, and then nothing has happened.
+        let point = self.resume_point(run, transport)?;
         let page = match trouble {
             Trouble::Broken(mut response) if !response.records.is_empty() || !response.rejects.is_empty() => {
                 response.token = None;
@@ -46,18 +48,23 @@ impl Harvest {
             }
             _ => None,
         };
-        self.ask_for_less(run, transport, &reason);
+        self.ask_for_less(run, point, &reason);
         Ok(page.map(|page| page.progress(run)))
     }
 
     /// Begins a list again whose token was refused. Not for ever: without getting further a
     /// few times only.
-    fn begin_again(&mut self, run: &mut Run, transport: &dyn Transport, reason: &str) -> bool {
+    fn begin_again(
+        &mut self,
+        run: &mut Run,
+        transport: &dyn Transport,
+        reason: &str,
+    ) -> Result<bool, HarvestError> {
         let granularity = run.granularity;
-        let from = self.resume_point(run, transport);
-        let Some(Task::List(list)) = run.tasks.last_mut() else { return false };
+        let from = self.resume_point(run, transport)?;
+        let Some(Task::List(list)) = run.tasks.last_mut() else { return Ok(false) };
         if from.is_none() && list.restarts >= self.plan.limits.restarts {
-            return false;
+            return Ok(false);
         }
         list.begin_again(from);
         let message = match from {
@@ -68,26 +75,30 @@ impl Harvest {
             None => format!("a resumption token was not accepted ({reason}); the list begins again"),
         };
         self.notices.push(Diagnostic::new(Code::ListRestarted, message));
-        true
+        Ok(true)
     }
 
     /// Where the list under way can be begun again. That it is in the order of datestamps is a
     /// conclusion from what came; where the repository tells the length of its lists, the
     /// length of the rest proves it or not.
-    fn resume_point(&self, run: &Run, transport: &dyn Transport) -> Option<Stamp> {
-        let Some(Task::List(list)) = run.tasks.last() else { return None };
-        let point = list.resume_point(run.granularity)?;
+    fn resume_point(&self, run: &Run, transport: &dyn Transport) -> Result<Option<Stamp>, HarvestError> {
+        let Some(Task::List(list)) = run.tasks.last() else { return Ok(None) };
+        let Some(point) = list.resume_point(run.granularity) else { return Ok(None) };
         if list.expected.is_none() {
-            return Some(point);
+            return Ok(Some(point));
         }
         let (verb, granularity) = (Verb::ListIdentifiers, run.granularity);
         let window = Window { from: Some(point), ..list.window.clone() };
         let request = Request::List { verb, prefix: &run.prefix, window: &window, granularity };
         let url = request.url(&self.plan.base_url);
-        let rest = ask_list(transport, &url, verb, false, 1).ok()?;
+        let rest = match ask_list(transport, &url, verb, false, 1) {
+            Ok(rest) => rest,
+            Err(trouble) if trouble.may_be_the_content() => return Ok(None),
+            Err(trouble) => return Err(trouble.into_error(&url)),
+        };
         let listed = rest.headers.len() as u64;
         let rest = rest.token.and_then(|token| token.complete_list_size).unwrap_or(listed);
-        list.adds_up(rest).then_some(point)
+        Ok(list.adds_up(rest).then_some(point))
     }
 
     /// Some repositories announce seconds and accept days only.
@@ -119,8 +130,11 @@ impl Harvest {
         let answers_at_all = matches!(trouble, Trouble::Expired(_) | Trouble::Refused(_));
         if self.memory.failures == 0 && !answers_at_all {
             let identify = Request::Identify.url(&self.plan.base_url);
-            if ask(transport, &identify, Verb::Identify, self.plan.limits.attempts).is_err() {
-                return Err(trouble.into_error(url));
+            match ask(transport, &identify, Verb::Identify, self.plan.limits.attempts) {
+                Ok(_) => {}
+                Err(other) if other.may_be_the_content() => return Err(trouble.into_error(url)),
+                // Somebody stopped it, say.
+                Err(other) => return Err(other.into_error(&identify)),
             }
         }
         self.memory.failures += 1;
@@ -135,8 +149,7 @@ impl Harvest {
     }
 
     /// Puts smaller lists in the place of one that fails.
-    fn ask_for_less(&mut self, run: &mut Run, transport: &dyn Transport, reason: &str) {
-        let point = self.resume_point(run, transport);
+    fn ask_for_less(&mut self, run: &mut Run, point: Option<Stamp>, reason: &str) {
         let Some(Task::List(mut list)) = run.tasks.pop() else { return };
         list.window.from = point.or(list.window.from);
         let described = list.window.describe(run.granularity);
@@ -148,7 +161,7 @@ impl Harvest {
             run.incomplete = true;
             return;
         }
-        let part = |verb, window| Task::List(List { runs: list.runs, ..List::new(verb, window) });
+        let part = |verb, window| Task::List(List { runs: list.runs, part: true, ..List::new(verb, window) });
         let message = match list.window.halves(self.bounds(run), run.granularity) {
             Some((left, right)) => {
                 run.tasks.push(part(list.verb, right));
@@ -180,10 +193,17 @@ impl Harvest {
         wanted: Wanted,
         trouble: Trouble,
     ) -> Result<Undone, HarvestError> {
-        // A code of the standard is an answer: the record is there, and not in this format.
-        let is_final = matches!(&trouble, Trouble::Refused(_)) && !trouble.may_be_the_content();
+        // A code of the standard is an answer (the record is there, and not in this format),
+        // and some identifiers cannot be asked for.
+        let is_final = match &trouble {
+            Trouble::Refused(_) => !trouble.may_be_the_content(),
+            Trouble::Fault(fault) => {
+                matches!(fault.kind, FaultKind::BadUrl | FaultKind::Status(400 | 404 | 406 | 410 | 414 | 422))
+            }
+            _ => false,
+        };
         let trouble = if is_final { trouble } else { self.count_failure(run, transport, url, trouble)? };
-        let message = format!("`{}` could not be fetched: {}", wanted.identifier, trouble.reason());
+        let message = format!("`{}` could not be fetched: {}", shown(&wanted.identifier), trouble.reason());
         let mut diagnostic = Diagnostic::new(Code::UnfetchedRecord, message)
             .hint("later harvests ask for it again, a few times; the repository should be told");
         diagnostic.place.record = Some(wanted.identifier.clone());

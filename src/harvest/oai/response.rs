@@ -28,6 +28,10 @@ const TEXT_LIMIT: usize = 4 * 1024;
 /// How many sets or formats of one answer are kept.
 pub const SETS_LIMIT: usize = 100_000;
 const FORMATS_LIMIT: usize = 1_000;
+/// How many records, headers and rejects of one answer are kept; more is no page but a flood.
+const RECORDS_LIMIT: u64 = 250_000;
+const HEADERS_LIMIT: usize = 500_000;
+const REJECTS_LIMIT: usize = 10_000;
 /// How many errors and repeated elements of one answer are kept.
 const REPEATED_LIMIT: usize = 16;
 
@@ -163,6 +167,7 @@ impl Response {
             unclosed: Vec::new(),
             first: None,
             number: 0,
+            declared: 0,
             out: Self::default(),
         };
         reader.run()?;
@@ -192,6 +197,8 @@ struct Reader<'a> {
     /// The name of the first element.
     first: Option<String>,
     number: u64,
+    /// Bytes of namespace declarations that were written into records.
+    declared: usize,
     out: Response,
 }
 
@@ -315,6 +322,9 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Part::Verb(verb) => {
+                    if self.out.headers.len() >= HEADERS_LIMIT {
+                        return Err(flood(start.at));
+                    }
                     if self.listed(verb, name, start) {
                         return Ok(());
                     }
@@ -427,6 +437,14 @@ impl<'a> Reader<'a> {
         let (content, _) = tag::content(start.tag);
         let opened = BytesStart::from_content(&*content, tag::name_length(content.as_bytes()));
         let inherited = self.scope.inherited(&opened).map_err(Unreadable::Limit)?;
+        self.number += 1;
+        self.declared += inherited.len();
+        if self.number > RECORDS_LIMIT
+            || self.declared > PAGE_LIMIT
+            || self.out.rejects.len() >= REJECTS_LIMIT
+        {
+            return Err(flood(start.at));
+        }
         let cut =
             if start.empty { Cut::Whole(start.end) } else { cut::record(self.bytes, start.name, start.end) };
         let (end, reason) = match cut {
@@ -443,7 +461,6 @@ impl<'a> Reader<'a> {
             }
         };
         self.walk.position = end;
-        self.number += 1;
         let too_large = end - start.at > RECORD_LIMIT;
         let payload = self.payload(start, &inherited, end.min(start.at + RECORD_LIMIT));
         let header = Header::of_record(self.bytes.get(start.at..end).unwrap_or_default());
@@ -521,6 +538,11 @@ impl<'a> Reader<'a> {
         self.out.notices.extend(self.notice.take());
         self.out
     }
+}
+
+fn flood(at: usize) -> Unreadable {
+    let message = "the answer holds more records than any page";
+    Unreadable::Limit(Box::new(Diagnostic::new(Code::XmlLimit, message).at(at)))
 }
 
 /// The texts of the children with these names; the last of each counts.

@@ -150,6 +150,9 @@ pub struct List {
     /// In how many runs the window was asked for in vain.
     #[serde(default)]
     pub runs: u32,
+    /// It is a part of a list that failed.
+    #[serde(default)]
+    pub part: bool,
 }
 
 impl List {
@@ -171,6 +174,7 @@ impl List {
             order: Order::default(),
             strays: 0,
             runs: 0,
+            part: false,
         }
     }
 
@@ -187,7 +191,7 @@ impl List {
         let mut window = self.window.clone();
         window.from = from.or(window.from);
         let restarts = if from.is_some() { 0 } else { self.restarts + 1 };
-        *self = Self { restarts, runs: self.runs, ..Self::new(self.verb, window) };
+        *self = Self { restarts, runs: self.runs, part: self.part, ..Self::new(self.verb, window) };
     }
 
     /// Where the list might be begun again without losing anything: at the last datestamp, if

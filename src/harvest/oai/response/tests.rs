@@ -344,6 +344,19 @@ fn a_record_beyond_the_limit_is_refused_and_the_next_is_kept() {
     check_as_imported(text.as_bytes());
 }
 
+#[test]
+fn a_flood_of_records_is_no_page() {
+    for piece in ["<record/>", "<record><header>", "<record><header/></record>"] {
+        assert!(matches!(refusal(&list(&piece.repeat(300_000))), Unreadable::Limit(_)), "{piece}");
+    }
+    let headers = answer(&format!("<ListIdentifiers>{}</ListIdentifiers>", "<header/>".repeat(600_000)));
+    assert!(matches!(refusal(&headers), Unreadable::Limit(_)));
+    // Declarations are written into every record.
+    let space = format!("<ListRecords xmlns:x='{}'>", "u".repeat(8000));
+    let text = answer(&format!("{space}{}</ListRecords>", "<record/>".repeat(10_000)));
+    assert!(matches!(refusal(&text), Unreadable::Limit(_)));
+}
+
 /// Each of these takes minutes where the time grows with the square of the length.
 #[test]
 fn time_is_linear_in_what_is_never_closed() {
