@@ -74,18 +74,21 @@ pub fn send(url: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Re
     send_within(url, method, headers, body, Limits::default())
 }
 
+/// How long a busy machine may take to answer.
+const MINUTE: Duration = Duration::from_secs(60);
+
 /// When to hang up.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// After so many bytes.
     pub bytes: usize,
-    /// After so long without any.
+    /// After so long without any, once the first have come.
     pub patience: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: usize::MAX, patience: Duration::from_secs(60) }
+        Self { bytes: usize::MAX, patience: MINUTE }
     }
 }
 
@@ -93,7 +96,7 @@ pub fn send_within(url: &str, method: &str, headers: &[(&str, &str)], body: &str
     let rest = url.strip_prefix("http://").unwrap_or_else(|| panic!("{url} is not http"));
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let mut stream = TcpStream::connect(authority).unwrap();
-    stream.set_read_timeout(Some(limits.patience)).unwrap();
+    stream.set_read_timeout(Some(MINUTE)).unwrap();
     let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n");
     for (name, value) in headers {
         request.push_str(&format!("{name}: {value}\r\n"));
@@ -106,7 +109,10 @@ pub fn send_within(url: &str, method: &str, headers: &[(&str, &str)], body: &str
     while bytes.len() < limits.bytes {
         match stream.read(&mut buffer) {
             Ok(0) => break,
-            Ok(read) => bytes.extend_from_slice(&buffer[..read]),
+            Ok(read) => {
+                bytes.extend_from_slice(&buffer[..read]);
+                stream.set_read_timeout(Some(limits.patience)).unwrap();
+            }
             Err(failure) => {
                 error = Some(failure.kind());
                 break;

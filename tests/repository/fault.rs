@@ -274,6 +274,29 @@ impl Fault {
         }
     }
 
+    /// Whether it is done to the socket, since no HTTP library would do it.
+    pub fn is_raw(self) -> bool {
+        matches!(
+            self,
+            Self::TimeoutBody
+                | Self::Trickle
+                | Self::ContentLengthShort
+                | Self::ContentLengthLong
+                | Self::ConnectionReset
+                | Self::InfiniteBody
+                | Self::GzipBomb
+                | Self::HeaderFlood
+                | Self::HangUp
+                | Self::Silence
+        )
+    }
+
+    /// Whether the records of the page do not reach the client, or should not count if they do.
+    pub fn loses_the_page(self) -> bool {
+        self.is_raw()
+            || matches!(self, Self::TruncatedGzip | Self::TruncatedPage | Self::Empty200 | Self::HtmlPage)
+    }
+
     /// The record it is about, if it is about one.
     pub fn record(self) -> Option<usize> {
         match self {

@@ -76,7 +76,10 @@ pub struct Holdings {
     order: Order,
     dublin_core_only: Vec<usize>,
     earliest: Timestamp,
+    /// In the order of their numbers.
     items: Vec<Item>,
+    /// The number that the next one gets: none is given twice.
+    next: usize,
 }
 
 impl Holdings {
@@ -107,6 +110,7 @@ impl Holdings {
             dublin_core_only: settings.dublin_core_only.clone(),
             earliest,
             items,
+            next: settings.records + 1,
         }
     }
 
@@ -225,8 +229,8 @@ impl Holdings {
 
     /// Adds records and gives their numbers.
     pub fn add(&mut self, count: usize, now: Timestamp) -> Vec<usize> {
-        let first = self.items.last().map_or(1, |item| item.number + 1);
-        let numbers: Vec<usize> = (first..first + count).collect();
+        let numbers: Vec<usize> = (self.next..self.next + count).collect();
+        self.next += count;
         let new = |number: &usize| Item { number: *number, datestamp: now, revision: 0, deleted: false };
         self.items.extend(numbers.iter().map(new));
         numbers

@@ -30,7 +30,7 @@ pub struct Logged {
     /// Of lists: which list, from 0, and which page of it, from 1.
     pub listing: Option<usize>,
     pub page: Option<usize>,
-    /// Records or headers that were sent, deleted ones included.
+    /// Records or headers that were sent, deleted ones included; none if a fault lost the page.
     pub records: usize,
     pub deleted: usize,
     /// Their identifiers.

@@ -6,7 +6,7 @@ use super::document::Content;
 use super::door::{Door, Refused};
 use super::fault::Fault;
 use super::log::Writing;
-use super::raw::{is_raw, misbehave};
+use super::raw::misbehave;
 use super::reply::{form, plain, redirect, xml};
 use super::request::{Verb, argument};
 use super::server::{Asked, By, Here, Shared};
@@ -69,8 +69,9 @@ async fn answer(shared: &Shared, line: &Line, asked: &Asked, writing: &Writing<'
         return plain(StatusCode::INTERNAL_SERVER_ERROR, "NullPointerException");
     }
     let (kind, body) = spoil::body(answer.document.write(), &faults);
-    note_answer(shared, writing, &answer);
-    if let Some(fault) = faults.iter().find(|fault| is_raw(**fault)) {
+    let lost = faults.iter().any(|fault| fault.loses_the_page());
+    note_answer(shared, writing, &answer, lost);
+    if let Some(fault) = faults.iter().find(|fault| fault.is_raw()) {
         let socket = line.socket.as_ref().unwrap_or_else(|| panic!("{} needs a plain socket", fault.name()));
         misbehave(socket, *fault, &body, trickle, writing).await;
         return plain(StatusCode::OK, "nobody reads this");
@@ -80,10 +81,10 @@ async fn answer(shared: &Shared, line: &Line, asked: &Asked, writing: &Writing<'
     response.0
 }
 
-fn note_answer(shared: &Shared, writing: &Writing<'_>, answer: &Answer) {
+fn note_answer(shared: &Shared, writing: &Writing<'_>, answer: &Answer, lost: bool) {
     let state = shared.state();
     let entries = answer.document.content.as_ref().map_or(&[][..], |Content { entries, .. }| entries);
-    let records: Vec<_> = entries.iter().filter(|entry| entry.number.is_some()).collect();
+    let records: Vec<_> = entries.iter().filter(|entry| entry.number.is_some() && !lost).collect();
     writing.note(|entry| {
         entry.listing = answer.listing;
         entry.page = answer.page;

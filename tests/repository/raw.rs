@@ -9,23 +9,6 @@ use std::io;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Whether a fault is one of these.
-pub fn is_raw(fault: Fault) -> bool {
-    matches!(
-        fault,
-        Fault::TimeoutBody
-            | Fault::Trickle
-            | Fault::ContentLengthShort
-            | Fault::ContentLengthLong
-            | Fault::ConnectionReset
-            | Fault::InfiniteBody
-            | Fault::GzipBomb
-            | Fault::HeaderFlood
-            | Fault::HangUp
-            | Fault::Silence
-    )
-}
-
 /// Gives the answer with `body` wrongly. The connection is of no use afterwards.
 pub async fn misbehave(socket: &Socket, fault: Fault, body: &[u8], trickle: Duration, log: &Writing<'_>) {
     socket.take();

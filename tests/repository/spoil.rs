@@ -6,7 +6,7 @@ use super::document::{Content, Document, Entry, TokenElement};
 use super::fault::Fault;
 use super::formats::Format;
 use super::holdings::Rendering;
-use super::request::Refusal;
+use super::request::{Refusal, Verb};
 
 /// What datestamps can be that are none.
 const NO_DATES: [&str; 6] =
@@ -46,13 +46,17 @@ pub fn page(state: &mut State, content: &mut Content, listing: usize, cursor: us
                 content.token = Some(TokenElement { text, ..TokenElement::default() });
             }
             Fault::DuplicateIdentifiers => {
-                let prefix = &state.tokens.listing(listing).prefix;
+                let format = Format::named(&state.tokens.listing(listing).prefix);
                 let first = content.entries.first().and_then(|entry| entry.number);
-                if let (Some(number), Some(format)) = (first, Format::named(prefix)) {
+                if let (Some(number), Some(format)) = (first, format) {
                     let rendering = Rendering { marked: false, outdated: true };
                     let item = state.holdings.item(number);
-                    let xml = state.holdings.record(item, format, rendering).into_bytes();
-                    content.entries.insert(1, Entry { number: Some(number), deleted: item.deleted, xml });
+                    let xml = match content.verb {
+                        Verb::ListRecords => state.holdings.record(item, format, rendering),
+                        _ => state.holdings.header(item, rendering),
+                    };
+                    let entry = Entry { number: Some(number), deleted: item.deleted, xml: xml.into_bytes() };
+                    content.entries.insert(1, entry);
                 }
             }
             Fault::BadDatestamps => {
