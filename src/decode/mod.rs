@@ -27,8 +27,8 @@ mod table;
 mod xml;
 
 pub use crate::record::RECORD_LIMIT;
-pub use detect::detect;
 pub use crate::record::RECORD_LIMIT;
+pub use detect::detect;
 pub use input::{Input, InputError};
 
 use crate::diagnostic::Diagnostic;

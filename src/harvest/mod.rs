@@ -14,7 +14,6 @@
 
 pub mod oai;
 mod probe;
-mod transport;
 
+pub use crate::fetch::{Answer, Fault, FaultKind, Transport};
 pub use probe::{Amount, Complexity, Proposal, Repository, Technique, probe};
-pub use transport::{Answer, Fault, FaultKind, Transport};

@@ -7,7 +7,7 @@ use super::oai::{
     self, DeletedRecords, Granularity, HarvestError, Identify, Request, Response, Stamp, Unreadable, Verb,
     Window,
 };
-use super::transport::{FaultKind, Transport};
+use crate::fetch::{FaultKind, Transport};
 use crate::record::Model;
 
 /// Where repositories usually are on their host, the most usual first.
@@ -259,7 +259,7 @@ fn other(transport: &dyn Transport, url: &str, first: HarvestError) -> Result<Pr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harvest::transport::{Answer, Fault};
+    use crate::fetch::{Answer, Fault};
     use std::cell::RefCell;
 
     /// A host with one answer for each beginning of a URL; anything else is not found.

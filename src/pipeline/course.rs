@@ -4,7 +4,6 @@ use super::harvest::Course;
 use crate::fetch;
 use crate::harvest::oai::{Granularity, Plan, Stamp};
 use crate::source::{self, OaiVerb, Source};
-use std::time::Duration;
 
 /// Why a description does not say enough to harvest by.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +11,8 @@ use std::time::Duration;
 pub enum CourseError {
     #[error("`{0}` has the technique `oai-pmh` and no `[oai]` that says the address")]
     NoAddress(String),
+    #[error("the `[access]` of `{0}` cannot be used: {1}")]
+    BadAccess(String, String),
     #[error("`{0}` is no date such as 2024-05-31 or 2024-05-31T12:00:00Z")]
     BadDate(String),
 }
@@ -44,64 +45,22 @@ impl Course {
             [one] => Some(one.clone()),
             _ => None,
         };
-        Ok(Self { source: source.key.clone(), plan, access: access(&source.access), content_type })
+        Ok(Self {
+            source: source.key.clone(),
+            plan,
+            access: access(&source.key, &source.access)?,
+            content_type,
+        })
     }
 }
 
-/// What the fetcher must know, with its own defaults for what is not said.
-pub(super) fn access(said: &source::Access) -> fetch::Access {
-    let mut access = fetch::Access {
-        allow_private: said.allow_private.clone(),
-        // The protocol is made for programs; robots.txt speaks to those who follow links.
-        respect_robots: false,
-        contact: said.contact.clone(),
-        accept: Some("text/xml, application/xml".to_owned()),
-        ..fetch::Access::default()
-    };
-    let seconds = |time: f64| Duration::try_from_secs_f64(time).unwrap_or_default();
-    if let Some(delay) = said.delay {
-        access.delay = seconds(delay);
-    }
-    if let Some(concurrency) = said.concurrency {
-        access.concurrency = concurrency as usize;
-    }
-    if let Some(limit) = said.max_body {
-        access.limits.body = usize::try_from(limit).unwrap_or(usize::MAX);
-    }
-    let timeouts = &mut access.timeouts;
-    for (to, from) in [
-        (&mut timeouts.connect, said.timeouts.connect),
-        (&mut timeouts.idle, said.timeouts.idle),
-        (&mut timeouts.total, said.timeouts.total),
-    ] {
-        if let Some(time) = from {
-            *to = seconds(time);
-        }
-    }
-    access.credentials = said.credentials.as_ref().map(credentials);
-    access
-}
-
-fn credentials(said: &source::Credentials) -> fetch::Credentials {
-    match said.clone() {
-        source::Credentials::Basic { user_env, password_env } => {
-            fetch::Credentials::Basic { user_env, password_env }
-        }
-        source::Credentials::Bearer { token_env } => fetch::Credentials::Bearer { token_env },
-        source::Credentials::Header { name, value_env } => fetch::Credentials::Header { name, value_env },
-        source::Credentials::Login(login) => {
-            let fields = login.fields.into_iter().map(|(name, value)| {
-                let value = match value {
-                    source::LoginValue::Text(text) => fetch::FieldValue::Text(text),
-                    source::LoginValue::Env(env) => fetch::FieldValue::Env { env },
-                };
-                (name, value)
-            });
-            fetch::Credentials::Login(fetch::Login {
-                form: fetch::Form { url: login.url, fields: fields.collect() },
-                expired: login.expired,
-                logout: login.logout,
-            })
-        }
-    }
+/// What the fetcher must know: the two have one shape, so what is not said is the fetcher's own.
+pub(super) fn access(source: &str, said: &source::Access) -> Result<fetch::Access, CourseError> {
+    let bad = |error: serde_json::Error| CourseError::BadAccess(source.to_owned(), error.to_string());
+    let settings = serde_json::to_value(said).map_err(bad)?;
+    let mut access: fetch::Access = serde_json::from_value(settings).map_err(bad)?;
+    // The protocol is made for programs; robots.txt speaks to those who follow links.
+    access.respect_robots = said.respect_robots.unwrap_or(false);
+    access.accept = Some("text/xml, application/xml".to_owned());
+    Ok(access)
 }

@@ -3,6 +3,7 @@
 mod add;
 mod edit;
 mod list;
+mod probe;
 mod profiles;
 mod remove;
 mod show;
@@ -35,6 +36,7 @@ enum SourceCommand {
     List(list::List),
     Show(show::Show),
     Profiles(profiles::Profiles),
+    Probe(probe::Probe),
 }
 
 impl SourceGroup {
@@ -48,6 +50,7 @@ impl SourceGroup {
             SourceCommand::List(command) => command.run(general),
             SourceCommand::Show(command) => command.run(general),
             SourceCommand::Profiles(command) => command.run(general),
+            SourceCommand::Probe(command) => command.run(general),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::error::{HarvestError, STANDARD};
 use super::request::Verb;
 use super::response::{OaiError, Response, Unreadable};
-use crate::harvest::transport::{Fault, FaultKind, Transport};
+use crate::fetch::{Fault, FaultKind, Transport};
 
 /// Why a request brought nothing, or only half.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Trouble {
     /// In a few words, for what becomes of it.
     pub fn reason(&self) -> String {
         match self {
-            Self::Fault(fault) => fault.kind.to_string(),
+            Self::Fault(fault) => fault.to_string(),
             Self::Unreadable(reason) => reason.to_string(),
             Self::Broken(response) => match &response.broken {
                 Some(broken) => broken.diagnostic.message.clone(),
@@ -102,7 +102,7 @@ pub(super) fn ask_list(
         Err(Trouble::Fault(fault))
             if has_token && matches!(fault.kind, FaultKind::Status(400 | 404 | 410 | 422)) =>
         {
-            return Err(Trouble::Expired(fault.kind.to_string()));
+            return Err(Trouble::Expired(fault.to_string()));
         }
         answer => answer?,
     };

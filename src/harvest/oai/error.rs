@@ -1,7 +1,7 @@
 //! Why a repository could not be harvested.
 
 use super::response::{OaiError, Unreadable};
-use crate::harvest::transport::{Fault, FaultKind};
+use crate::fetch::{Fault, FaultKind};
 
 /// Why a harvest stopped. Bad records are not errors; they are rejects of a page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

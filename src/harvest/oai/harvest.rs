@@ -21,7 +21,7 @@ use super::response::{DeletedRecords, Identify, Record, Reject, Response, Resump
 use super::stamp::Stamp;
 use super::state::{Asked, List, Owed, Run, State, Tally, Task, Wanted};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::harvest::transport::Transport;
+use crate::fetch::Transport;
 use rustc_hash::FxHashMap;
 
 /// Of more identifiers on one page that stand twice nothing is said.

@@ -15,7 +15,7 @@ use super::response::Reject;
 use super::stamp::{Granularity, Stamp};
 use super::state::{List, Owed, Run, Task, Wanted};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::harvest::transport::{FaultKind, Transport};
+use crate::fetch::{FaultKind, Transport};
 
 impl Harvest {
     /// Finds another way to what a request did not bring. What came whole is handed over.

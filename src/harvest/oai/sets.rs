@@ -4,7 +4,7 @@ use super::ask::{Trouble, ask};
 use super::error::HarvestError;
 use super::request::{Request, Verb};
 use super::response::{SETS_LIMIT, Set};
-use crate::harvest::transport::Transport;
+use crate::fetch::Transport;
 use std::collections::BTreeSet;
 
 /// Sets, as far as they were listed.

@@ -1,8 +1,8 @@
 //! Harvests of a small repository that can be made to fail in every way.
 
 use super::*;
+use crate::fetch::{Answer, Fault, FaultKind};
 use crate::harvest::oai::{Granularity, Limits, Order};
-use crate::harvest::transport::{Answer, Fault, FaultKind};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
