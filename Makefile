@@ -7,9 +7,9 @@ DATA ?= ../shared/data
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## build, import the nine bundled sources, and ask three questions
+demo: ## build, import the nine bundled sources, harvest a tenth, and ask some questions
 	@scripts/setup build
-	@cargo build --quiet
+	@cargo build --quiet --bins --example oai-server
 	@scripts/demo
 
 test: ## format, lints, licences and the test suite

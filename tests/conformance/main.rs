@@ -15,8 +15,11 @@
 )]
 
 mod hostile;
+mod network;
 mod process;
 mod records;
+#[path = "../repository/mod.rs"]
+mod repository;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,6 +56,9 @@ fn main() -> ExitCode {
         if folder.is_dir() {
             println!("\n== {set}: {}", folder.display());
             run(&folder, &mut score);
+            if set == "hostile" {
+                network::run(&folder, &mut score);
+            }
         } else {
             println!("\n== {set}: not found");
         }
