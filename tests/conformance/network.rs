@@ -136,7 +136,7 @@ fn rules_for_robots(folder: &Path, score: &mut Score) {
     let mut count = 0;
     for file in files.filter_map(Result::ok).map(|entry| entry.path()) {
         let name = file.display().to_string();
-        let rules = robots::Rules::read(&std::fs::read(&file).unwrap(), "pinakes");
+        let rules = robots::Rules::parse(&std::fs::read(&file).unwrap());
         let delay = rules.delay().unwrap_or_default();
         score.check(delay <= Duration::from_secs(60), || format!("robots: `{name}` delays by {delay:?}"));
         count += 1;
