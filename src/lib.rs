@@ -9,6 +9,7 @@ pub mod concordance;
 pub mod config;
 pub mod decode;
 pub mod diagnostic;
+pub mod fetch;
 pub mod harvest;
 pub mod map;
 pub mod markup;

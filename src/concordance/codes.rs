@@ -4,8 +4,7 @@
 //! is named. A column `iri` gives IRIs. What happens with a code that is not listed stands in
 //! a comment of the file: `# on_missing = "keep"`.
 
-use super::problem::Problem;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem};
 use crate::ontology::Prefixes;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;

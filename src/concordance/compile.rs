@@ -9,7 +9,7 @@ use super::program::{Each, Expr, Given, Ignore, Ignored, List, Rule, Step, Templ
 use super::selector::{Selector, parse_positions};
 use super::sense;
 use super::template::{self, Names};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem};
 use crate::ontology::Ontology;
 use crate::record::Model;
 use std::borrow::Cow;

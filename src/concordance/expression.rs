@@ -4,11 +4,10 @@ use super::codes::CodeList;
 use super::file::Text;
 use super::fragment::FUNCTIONS;
 use super::lex::{self, Kind};
-use super::problem::Problem;
 use super::program::{Arithmetic, Codes, Compare, ElementPath, Expr, FieldPath, Function, Given, List};
 use super::quoted;
 use super::selector::{Alternative, Key, Selector, Tag, parse_positions};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem};
 use crate::ontology::xsd;
 use spargebra::algebra::{Expression, Function as Sparql};
 
@@ -124,8 +123,10 @@ impl Compiler<'_, '_> {
             _ => {
                 let known = self.scope.names.iter().map(String::as_str);
                 let given = Given::ALL.iter().map(|(name, _)| *name);
-                let near: Vec<String> =
-                    super::near(name, known.chain(given)).iter().map(|name| format!("${name}")).collect();
+                let near: Vec<String> = crate::diagnostic::near(name, known.chain(given))
+                    .iter()
+                    .map(|name| format!("${name}"))
+                    .collect();
                 let message = format!("nothing binds `${name}`");
                 let problem = Problem::new(Code::UnboundVariable, self.find(Kind::Variable, name), message);
                 let problem = problem.label("neither a subfield, a bind, nor given");
@@ -303,7 +304,7 @@ impl Compiler<'_, '_> {
                 else {
                     let known =
                         Function::ALL.iter().map(|(known, ..)| *known).filter(|known| known.starts_with(':'));
-                    let near = super::near(name, known.chain(SPECIAL));
+                    let near = crate::diagnostic::near(name, known.chain(SPECIAL));
                     let at = self.find(Kind::Name, name);
                     let problem =
                         Problem::new(Code::UnknownFunction, at, format!("there is no function `{name}`"));
@@ -396,7 +397,7 @@ impl Compiler<'_, '_> {
 
     fn list(&mut self, name: &str, column: Option<&str>) -> Option<(usize, usize)> {
         let Some(index) = self.scope.lists.iter().position(|list| list.name == name) else {
-            let near = super::near(name, self.scope.lists.iter().map(|list| list.name.as_str()));
+            let near = crate::diagnostic::near(name, self.scope.lists.iter().map(|list| list.name.as_str()));
             let at = self.find(Kind::Text, &format!("\"{name}\""));
             let problem = Problem::new(Code::UnknownList, at, format!("there is no code list `{name}`"));
             let problem = problem.label(format!("no file mappings/codes/{name}.tsv"));

@@ -350,7 +350,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, at: Range<usize>, key: &str, known: &[&str]) {
-        let near = super::near(key, known.iter().copied());
+        let near = crate::diagnostic::near(key, known.iter().copied());
         let listed = known.join(", ");
         let problem = Problem::new(Code::UnknownKey, at, format!("no key `{key}` here")).near(&near);
         let problem = if near.is_empty() { problem.hint(format!("there are: {listed}")) } else { problem };

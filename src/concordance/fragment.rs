@@ -2,8 +2,7 @@
 
 use super::file::Text;
 use super::lex::{Kind, Token, tokens};
-use super::problem::Problem;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem};
 use crate::ontology::Prefixes;
 use smallvec::SmallVec;
 use spargebra::algebra::{Expression, GraphPattern};
@@ -221,7 +220,8 @@ fn hint(word: &str, token: &Token, found: &[Token], index: Option<usize>, text: 
         && !prefix.is_empty()
         && Prefixes::shipped().get(prefix).is_none()
     {
-        let near = super::near(prefix, Prefixes::shipped().iter().map(|known| known.name.as_str()));
+        let near =
+            crate::diagnostic::near(prefix, Prefixes::shipped().iter().map(|known| known.name.as_str()));
         return Some(match near.first() {
             Some(known) => format!("`{prefix}:` is no known prefix; did you mean `{known}:`?"),
             None => format!("`{prefix}:` is no known prefix; the known ones are in ontologies/prefixes.tsv"),

@@ -2,7 +2,6 @@
 //! for, rules without examples, rules that say the same twice.
 
 use super::file::{RuleFile, RuleText};
-use super::problem::Problem;
 use super::selector::{Condition, Key, Selector, Tag};
 use super::set::Loaded;
 use super::source::{Origin, Source};
@@ -79,7 +78,7 @@ fn check_tags(rule: &RuleText, selector: &Selector, schema: &Schema, problems: &
             continue;
         }
         let message = format!("{} has no field `{name}`", schema.model);
-        let near = super::near(&name, schema.fields.keys().map(String::as_str));
+        let near = crate::diagnostic::near(&name, schema.fields.keys().map(String::as_str));
         problems.push(
             Problem::new(Code::UnknownField, rule.field.at.clone(), message)
                 .label(format!("not in mappings/fields/{}.tsv", schema.model))

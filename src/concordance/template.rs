@@ -3,7 +3,7 @@
 use super::file::Text;
 use super::lex::{self, Kind, Token};
 use super::program::{Given, Node, Place, Predicate, Template, TripleTemplate};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Problem};
 use crate::ontology::{Kind as TermKind, Lookup, Ontology, rdf};
 use oxrdf::Term;
 use rustc_hash::FxHashMap;

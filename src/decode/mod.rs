@@ -27,7 +27,6 @@ mod table;
 mod xml;
 
 pub use crate::record::RECORD_LIMIT;
-pub use crate::record::RECORD_LIMIT;
 pub use detect::detect;
 pub use input::{Input, InputError};
 

@@ -6,7 +6,7 @@
 
 mod code;
 mod place;
-pub(crate) mod problem;
+mod problem;
 pub mod render;
 
 pub use code::{Code, Severity};

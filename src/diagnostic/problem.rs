@@ -105,19 +105,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Names that somebody may have meant, the nearest first, at most three.
-pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let lower = name.to_lowercase();
-    let mut found: Vec<(usize, &str)> = known
-        .map(|known| (strsim::damerau_levenshtein(&lower, &known.to_lowercase()), known))
-        // What is there already was not misspelt.
-        .filter(|(distance, known)| *known != name && *distance <= (known.len().max(name.len()) / 3).max(1))
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -324,7 +324,8 @@ fn a_page_without_end_stops_at_the_limit() {
 
 #[test]
 fn a_page_announced_as_too_large_is_not_read() {
-    let stub = Stub::play(|_, _| vec![head("Content-Length: 99999999999\r\n"), Step::Endless(vec![b'x'; 9999])]);
+    let stub =
+        Stub::play(|_, _| vec![head("Content-Length: 99999999999\r\n"), Step::Endless(vec![b'x'; 9999])]);
     let (session, _) = open(&stub, &stub.access());
     assert_eq!(session.get(&stub.url("/")).unwrap_err().kind, FaultKind::TooLarge);
     assert_eq!(session.counts().bytes, 0);

@@ -31,13 +31,17 @@ impl Fault {
     }
 
     /// With file, line and column, the line itself, and the field.
-    pub fn diagnostic(&self, key: Option<&str>, file: &str, text: &str) -> Diagnostic {
-        let mut diagnostic = self.problem.diagnostic(file, &Lines::of(text));
+    pub fn diagnostic(&self, key: Option<&str>, file: &str, lines: &Lines<'_>) -> Diagnostic {
+        let mut diagnostic = self.problem.diagnostic(file, lines);
         diagnostic.place.source = key.map(str::to_owned);
         diagnostic.place.field = (!self.field.is_empty()).then(|| self.field.clone());
-        // The message goes to terminals and logs, where a secret must not follow. And what is
-        // missing from a whole file is not to be found in its first line.
-        if self.problem.code == Code::PlainSecret || self.problem.at == WHOLE_FILE {
+        // The message goes to terminals and logs, where a secret must not follow, be the line
+        // wrong for that reason or another.
+        let secret = |line: &str| self.problem.code == Code::PlainSecret || is_secretive(line);
+        // And what is missing from a whole file is not to be found in its first line.
+        if self.problem.at == WHOLE_FILE
+            || diagnostic.excerpt.as_ref().is_some_and(|excerpt| secret(&excerpt.text))
+        {
             diagnostic.excerpt = None;
         }
         diagnostic

@@ -109,7 +109,7 @@ impl Registry {
                 for (key, value) in sources {
                     let place = Place {
                         file: file.to_owned(),
-                        line: Lines::of(text).position(key.span().start).0,
+                        line: lines.position(key.span().start).0,
                         among_settings: true,
                     };
                     self.source(key.get_ref(), value.get_ref(), key.span(), place, text);
