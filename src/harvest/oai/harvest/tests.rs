@@ -663,7 +663,7 @@ fn what_is_no_repository_fails_with_what_it_is() {
 fn s0_11_a_failed_request_is_asked_again_and_nothing_else() {
     for kind in [
         FaultKind::Connect,
-        FaultKind::RetryLater,
+        FaultKind::RetryLater(std::time::SystemTime::UNIX_EPOCH),
         FaultKind::Cancelled,
         FaultKind::Status(429),
         FaultKind::Status(403),
