@@ -774,7 +774,8 @@ fn a_query_ends_with_whoever_asked() {
         "SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?a ?b ?c } GRAPH ?h { ?d ?e ?f } GRAPH ?i { ?j ?k ?l } }";
     let mut asking = support::spawn(desk.pinakes().args(["query", "--timeout", "600", "-e", endless]));
     // The lock is taken when the worker reads; until then a writer may come first.
-    let busy = || desk.run("pinakes import --wait 0 --source late late.mrc").complaint().contains("being read");
+    let busy =
+        || desk.run("pinakes import --wait 0 --source late late.mrc").complaint().contains("being read");
     desk.write("late.mrc", support::marc::book("1", "Late"));
     while !busy() {
         assert!(asking.try_wait().unwrap().is_none(), "the query ended by itself");

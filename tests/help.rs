@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod repository;
 mod support;
 
+use repository::Repository;
 use support::{Desk, Ran, project};
 
 /// A directory with every file that an example names, and nothing else.
@@ -20,6 +22,20 @@ fn desk() -> Desk {
     let (_, rest) = guide.split_once("```toml\n# my-rules.toml\n").unwrap();
     desk.write("my-rules.toml", rest.split_once("```").unwrap().0);
     desk.copy("mappings/codes/relators.tsv", "relators.tsv");
+    // Two sources to harvest; they serve until the tests end.
+    for (seed, key) in [(1, "arxiv"), (2, "gallica")] {
+        let serving = Box::leak(Box::new(Repository::seeded(seed).records(20).serve()));
+        let (url, authority) = (serving.url(), serving.authority());
+        desk.write(
+            &format!("catalogue/sources/{key}.toml"),
+            format!(
+                "name = \"{key}\"\nwebsite = \"{url}\"\ntechnique = \"oai-pmh\"\n[oai]\nurl = \"{url}\"\n\
+                 [access]\nallow_private = [\"{authority}\"]\n"
+            ),
+        );
+    }
+    desk.write("my-codes.tsv", "code\tlabel\nx\tan example\n");
+    desk.copy("mappings/bibframe/keys.rq", "keys.rq");
     desk
 }
 

@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicBool;
     after_help = "\
 Examples:
   pinakes harvest
-  pinakes harvest arxiv bnf
+  pinakes harvest arxiv gallica
   pinakes harvest --full arxiv
   pinakes harvest --since 2024-05-31 arxiv
   pinakes harvest --dry-run
