@@ -24,6 +24,7 @@ const NOUNS: &[&str] = &[
     "ontology",
     "record",
     "sort",
+    "source",
 ];
 /// Arguments, settings, and running stages in order.
 const SHELL: &[&str] = &["cli", "config", "pipeline"];

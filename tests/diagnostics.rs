@@ -135,6 +135,26 @@ fn check_rule_file(code: Code, case: &Path, input: &Path, differences: &mut Vec<
     differences.extend(snapshot::difference(&case.join("expected.txt"), &in_all_styles(&heard)));
 }
 
+/// The description of a source, as the only one of a catalogue; or, for the code that needs two,
+/// with the same below its settings.
+fn check_source(code: Code, case: &Path, input: &Path, differences: &mut Vec<String>) {
+    let directory = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(input).unwrap();
+    fs::create_dir(directory.path().join("sources")).unwrap();
+    fs::write(directory.path().join("sources/repo.toml"), &text).unwrap();
+    if code == Code::DuplicateSource {
+        fs::write(directory.path().join("pinakes.toml"), format!("[source.repo]\n{text}")).unwrap();
+    }
+    let heard = Registry::read(directory.path()).unwrap().diagnostics().to_vec();
+    assert!(heard.iter().any(|said| said.code == code), "the input of `{code}` gives {heard:?}");
+    for said in &heard {
+        let back: Diagnostic = serde_json::from_str(&render(said, Style::Json, false)).unwrap();
+        assert_eq!(back, *said, "JSON holds all there is");
+    }
+    let said = in_all_styles(&heard).replace(&format!("{}/", directory.path().display()), "");
+    differences.extend(snapshot::difference(&case.join("expected.txt"), &said));
+}
+
 /// What a harvest says of a repository that answers as the input does.
 fn check_harvest(code: Code, case: &Path, input: &Path, differences: &mut Vec<String>) {
     let mut heard = scripted::harvest(&fs::read_to_string(input).unwrap());
