@@ -56,7 +56,6 @@ codes! {
     UnknownFormat "unknown-format" Error "the content shows no format we read";
     BadCompression "bad-compression" Error "compressed data is truncated, damaged or a bomb";
     TrailingBytes "trailing-bytes" Warning "bytes after the end of the compressed data were left out";
-    SourceFailed "source-failed" Error "a source could not be harvested to its end";
     NotARecord "not-a-record" Error "bytes between records that are not a record";
     TruncatedRecord "truncated-record" Error "the input ends inside a record";
     OversizeRecord "oversize-record" Error "a record is larger than the limit";
@@ -83,6 +82,7 @@ codes! {
     ListRestarted "list-restarted" Note "a list of an OAI-PMH repository broke off and was asked for again, from where it was or in parts";
     ListIncomplete "list-incomplete" Error "a list of an OAI-PMH repository could not be read to its end";
     UnfetchedRecord "unfetched-record" Error "a record that an OAI-PMH repository lists could not be fetched";
+    SourceFailed "source-failed" Error "a source could not be harvested to its end";
     RuleSyntax "rule-syntax" Error "a rule file is not written as rule files are";
     RuleLimit "rule-limit" Error "a rule file, a fragment or what a rule makes is larger than the limit";
     UnknownKey "unknown-key" Error "a rule file or source description has a key that means nothing";

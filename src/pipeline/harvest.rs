@@ -353,6 +353,16 @@ enum Turn {
     Wanted,
 }
 
+/// What is said of a source that failed.
+pub fn source_failed(failure: &Failure) -> Diagnostic {
+    let hint = if failure.resumable {
+        "the same command goes on where it stopped"
+    } else {
+        "it will not go better by itself: see the description of the source"
+    };
+    Diagnostic::new(Code::SourceFailed, failure.error.to_string()).hint(hint)
+}
+
 /// Takes what sources send, until they are done or another process wants the catalogue.
 fn take(
     session: &mut Session,
@@ -442,14 +452,8 @@ impl Source {
             Step::Failed(failure) => {
                 self.over = true;
                 self.say(failure.notices, intake);
+                self.say(vec![source_failed(&failure)], intake);
                 let reason = failure.error.to_string();
-                let diagnostic = Diagnostic::new(Code::SourceFailed, reason.clone());
-                let hint = if failure.resumable {
-                    "the same command goes on where it stopped"
-                } else {
-                    "it will not go better by itself: see the description of the source"
-                };
-                self.say(vec![diagnostic.hint(hint)], intake);
                 self.note.end = End::Failed { reason, resumable: failure.resumable };
                 self.note.state = failure.state;
                 intake.archive.append(&[self.noted()?])?;

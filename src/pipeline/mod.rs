@@ -29,7 +29,7 @@ pub use explain::{Origin, explain};
 pub use following::{Followed, follow_rules};
 pub use harvest::{
     Course, End, HarvestRequest, Harvested, Note, Rehearsal, harvest, harvest_note, harvest_notes,
-    notes_beside, rehearse,
+    notes_beside, rehearse, source_failed,
 };
 pub use import::{Request, import};
 pub use intake::Summary;

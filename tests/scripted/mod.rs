@@ -50,7 +50,10 @@ pub fn harvest(script: &str) -> Vec<Diagnostic> {
                 heard.extend(done.notices);
                 return heard;
             }
-            Step::Failed(failure) => panic!("{}", failure.error),
+            Step::Failed(failure) => {
+                heard.push(pinakes::pipeline::source_failed(&failure));
+                return heard;
+            }
         }
     }
 }
