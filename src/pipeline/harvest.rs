@@ -451,8 +451,9 @@ impl Source {
             }
             Step::Failed(failure) => {
                 self.over = true;
+                let said = source_failed(&failure);
                 self.say(failure.notices, intake);
-                self.say(vec![source_failed(&failure)], intake);
+                self.say(vec![said], intake);
                 let reason = failure.error.to_string();
                 self.note.end = End::Failed { reason, resumable: failure.resumable };
                 self.note.state = failure.state;
