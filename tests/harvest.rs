@@ -56,6 +56,7 @@ fn s0_3_only_what_changed_is_moved() {
         serving.change(&[3, 50, 97]);
         serving.add(1);
         serving.delete(&[20]);
+        serving.advance(Duration::from_secs(2 * 86_400));
         serving.clear_log();
         let said = desk.run("pinakes harvest repo").ok().text();
         assert_eq!(serving.moved(), 5, "{said}");
