@@ -188,7 +188,10 @@ impl Intake<'_> {
             self.pending.record(graphs, &entry, triples, outcome != Outcome::New);
             if unreadable {
                 // It is in the archive as it came; the list of rejects says so.
-                rejects.push(Entry { kind: Kind::Reject, diagnostic: reason, ..entry });
+                let mut reject = entry;
+                reject.kind = Kind::Reject;
+                reject.diagnostic = reason;
+                rejects.push(reject);
             }
         }
         if !rejects.is_empty() {
