@@ -24,14 +24,14 @@ impl Header {
         walk.next();
         loop {
             match walk.next() {
+                Step::Start(start) if start.local() == "header" => match Self::read(&mut walk, &start) {
+                    Some(header) if header.identifier.is_some() => return header,
+                    Some(_) => {}
+                    None => return Self::default(),
+                },
                 Step::Start(start) => {
-                    let is_header = start.local() == "header";
-                    let Some(inside) = walk.inside(&start) else { return Self::default() };
-                    if is_header {
-                        let header = Self::read(&start, inside);
-                        if header.identifier.is_some() {
-                            return header;
-                        }
+                    if walk.inside(&start).is_none() {
+                        return Self::default();
                     }
                 }
                 Step::End(_) | Step::Declaration(_) => {}
@@ -40,17 +40,24 @@ impl Header {
         }
     }
 
-    /// Reads a header by its start tag and what is inside.
-    pub(super) fn read(start: &Start<'_>, inside: &[u8]) -> Self {
+    /// Reads a header whose start tag was just met, to its end tag. `None` if that is missing.
+    pub(super) fn read(walk: &mut Walk<'_>, start: &Start<'_>) -> Option<Self> {
         let mut header = Self { deleted: is_deleted(start), ..Self::default() };
-        let mut walk = Walk::new(inside, 0);
-        while let Step::Start(child) = next_tag(&mut walk) {
+        if start.empty {
+            return Some(header);
+        }
+        loop {
+            let child = match walk.next() {
+                Step::Start(child) => child,
+                Step::End(end) if end.name == start.name => return Some(header),
+                Step::End(_) | Step::Declaration(_) => continue,
+                Step::Cut(_) | Step::Ended => return None,
+            };
             let name = child.local();
             if !matches!(name, "identifier" | "datestamp" | "setSpec") {
                 continue;
             }
-            let Some(content) = walk.inside(&child) else { break };
-            let text = walk::text(content);
+            let text = walk::text(walk.inside(&child)?);
             if text.is_empty() {
                 continue;
             }
@@ -61,22 +68,11 @@ impl Header {
                 _ => {}
             }
         }
-        header
     }
 }
 
 fn is_deleted(start: &Start<'_>) -> bool {
     start.attribute("status").is_some_and(|status| status == "deleted")
-}
-
-/// The next start tag, or whatever ends the walk.
-fn next_tag<'a>(walk: &mut Walk<'a>) -> Step<'a> {
-    loop {
-        match walk.next() {
-            Step::End(_) | Step::Declaration(_) => {}
-            step => return step,
-        }
-    }
 }
 
 #[cfg(test)]
