@@ -91,7 +91,7 @@ pub struct Set {
     pub name: String,
 }
 
-/// A record as it stands in the answer.
+/// A record as it stands in the answer. Its header has an identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     pub header: Header,
@@ -385,7 +385,7 @@ impl<'a> Reader<'a> {
     fn listed(&mut self, verb: Verb, name: &str, start: &Start<'a>) -> bool {
         match (verb, name) {
             (Verb::ListIdentifiers, "header") => {
-                let Some(header) = self.whole(start, |walk, start| Header::read(walk, start)) else {
+                let Some(header) = self.whole(start, Header::read) else {
                     return false;
                 };
                 self.out.headers.push(header);
@@ -479,6 +479,10 @@ impl<'a> Reader<'a> {
         let reason = if too_large {
             let message = format!("the record is larger than {RECORD_LIMIT} bytes");
             Some(Diagnostic::new(Code::OversizeRecord, message))
+        } else if reason.is_none() && header.identifier.is_none() {
+            // In the words of the decoder, which would say so too.
+            let message = "the OAI-PMH record has no identifier in its header";
+            Some(Diagnostic::new(Code::NotARecord, message))
         } else {
             reason
         };
