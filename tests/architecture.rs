@@ -39,7 +39,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("config", &["catalogue"]),
     ("decode", &["diagnostic", "markup", "ontology", "record", "sort"]),
     ("diagnostic", &[]),
-    ("harvest", &["diagnostic", "markup", "record"]),
+    ("fetch", &[]),
+    ("harvest", &["diagnostic", "fetch", "markup", "record"]),
     // Of the catalogue, only `Graphs`: how a record's graph is named.
     ("map", &["catalogue", "concordance", "diagnostic", "ontology", "record"]),
     ("markup", &["diagnostic"]),
@@ -57,6 +58,7 @@ const ALL: &[&str] = &["*"];
 const IRIS_ALLOWED: &[(&str, &str)] = &[
     ("cli/import.rs", "the base of the catalogue that a dry run throws away"),
     ("cli/init.rs", "the base of a catalogue that was given none"),
+    ("cli/source/probe.rs", "the scheme of an address that was typed without one"),
     ("cli/mapping/coverage.rs", "the base of names that nobody sees"),
     ("cli/mapping/schema.rs", "the standard a JSON Schema names itself after"),
     ("cli/mapping/trial.rs", "the base of names that are shown shortened"),

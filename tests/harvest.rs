@@ -38,7 +38,7 @@ fn hash(desk: &Desk) -> String {
 /// How many records there are, as a SPARQL client sees them.
 fn records(desk: &Desk) -> usize {
     let query = "SELECT ?record WHERE { GRAPH ?graph { ?record a <https://w3id.org/pinakes#Record> } }";
-    let ran = desk.run(&format!("pinakes query --format csv '{query}'")).ok().text();
+    let ran = desk.run(&format!("pinakes query --format csv -e '{query}'")).ok().text();
     ran.lines().count() - 1
 }
 
@@ -56,6 +56,7 @@ fn s0_3_only_what_changed_is_moved() {
         serving.change(&[3, 50, 97]);
         serving.add(1);
         serving.delete(&[20]);
+        serving.advance(Duration::from_secs(2 * 86_400));
         serving.clear_log();
         let said = desk.run("pinakes harvest repo").ok().text();
         assert_eq!(serving.moved(), 5, "{said}");
@@ -76,7 +77,7 @@ fn s0_1_what_is_harvested_can_be_asked_for() {
     desk.run("pinakes harvest").ok();
     assert_eq!(records(&desk), serving.numbers().len());
     let query = "SELECT ?id WHERE { GRAPH ?g { ?record <https://w3id.org/pinakes#identifier> ?id } }";
-    let found = desk.run(&format!("pinakes query --format csv '{query}'")).ok().text();
+    let found = desk.run(&format!("pinakes query --format csv -e '{query}'")).ok().text();
     for number in serving.numbers() {
         assert!(found.contains(&serving.identifier(number)), "{number}");
     }
@@ -95,7 +96,7 @@ fn s3_7_each_record_says_where_it_came_from() {
          ?record <http://www.w3.org/ns/prov#wasGeneratedBy> ?run . \
          ?run <http://www.w3.org/ns/prov#used> ?source ; <http://www.w3.org/ns/prov#wasAssociatedWith> ?agent ; \
               <http://www.w3.org/ns/prov#endedAtTime> ?time } }";
-    let rows = desk.run(&format!("pinakes query --format csv '{query}'")).ok().text();
+    let rows = desk.run(&format!("pinakes query --format csv -e '{query}'")).ok().text();
     assert_eq!(rows.lines().count(), 4, "{rows}");
     assert!(rows.contains("source/repo") && rows.contains("agent/pinakes"), "{rows}");
 }
@@ -220,7 +221,7 @@ fn s0_18_a_login_is_renewed_when_it_expires() {
             &format!("{CATALOGUE}/sources/repo.toml"),
             format!(
                 "name = \"r\"\nwebsite = \"{url}\"\ntechnique = \"oai-pmh\"\n[oai]\nurl = \"{url}\"\nprefix = \"oai_dc\"\n\
-                 [access]\nallow_private = [\"{authority}\"]\n[access.credentials.login]\nurl = \"{login}\"\n\
+                 [access]\nallow_private = [\"{authority}\"]\n[access.login]\nurl = \"{login}\"\n\
                  fields = {{ username = {{ env = \"REPO_USER\" }}, password = {{ env = \"REPO_PASSWORD\" }} }}\n\
                  expired = \"name=\\\"password\\\"\"\n"
             ),

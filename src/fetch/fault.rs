@@ -126,8 +126,8 @@ impl FaultKind {
             Self::Settings => "cannot be fetched with these settings",
             Self::BadUrl => "is not a usable address",
             Self::Scheme => "is neither http nor https",
-            Self::Downgrade => "would leave https for http; `allow_downgrade = true` permits it",
-            Self::PrivateAddress => "is not public; `allow_private` permits single addresses and hosts",
+            Self::Downgrade => "would leave https for http",
+            Self::PrivateAddress => "is not public",
             Self::Unresolved => "has a host without address",
             Self::Connect => "cannot be connected to",
             Self::Tls => "has no trustworthy connection",
@@ -139,13 +139,24 @@ impl FaultKind {
             Self::TooLarge => "sent more than the limit",
             Self::BadEncoding => "sent a page that cannot be decompressed",
             Self::TooManyRedirects => "redirects too often",
-            Self::RobotsDenied => "is closed to robots; `respect_robots = false` if its owner agreed",
+            Self::RobotsDenied => "is closed to robots",
             Self::Login => "refused the login",
             Self::Cancelled => "was not fetched, because the run was stopped",
             Self::Status(status) => return format!("answered {status}"),
             Self::RetryLater(time) => return format!("asks to come back at {}", moment(time)),
         };
         words.to_owned()
+    }
+
+    /// What to do about it, where it is in the user's hands.
+    fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::Downgrade => Some("`allow_downgrade = true` permits it"),
+            Self::PrivateAddress => Some("`allow_private` permits single addresses and hosts"),
+            Self::RobotsDenied => Some("set `respect_robots = false` if its owner agrees"),
+            Self::TooLarge => Some("`limits` can be raised"),
+            _ => None,
+        }
     }
 }
 
@@ -174,10 +185,10 @@ impl fmt::Display for Fault {
                 write!(f, "{}{word}", if n == 0 { "" } else { " " })?;
             }
         }
-        match self.attempts {
-            0 | 1 => Ok(()),
-            attempts => write!(f, " (after {attempts} attempts)"),
+        if self.attempts > 1 {
+            write!(f, " (after {} attempts)", self.attempts)?;
         }
+        self.kind.hint().map_or(Ok(()), |hint| write!(f, "; {hint}"))
     }
 }
 

@@ -522,7 +522,7 @@ fn a_host_without_rules_is_open_and_one_that_is_down_is_closed() {
     let (session, _) = open(&stub, &settings);
     let fault = session.get(&stub.url("/a")).unwrap_err();
     assert_eq!(fault.kind, FaultKind::RobotsDenied);
-    assert!(fault.to_string().ends_with("its robots.txt answered 503"), "{fault}");
+    assert!(fault.to_string().contains("closed to robots: its robots.txt answered 503; "), "{fault}");
     assert!(stub.seen().iter().all(|seen| seen.path == "/robots.txt"));
     let (stub, mut settings) = with_rules(|_| b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".to_vec());
     quick(&mut settings);

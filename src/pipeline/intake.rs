@@ -176,11 +176,27 @@ impl Intake<'_> {
                 (entry, triples, diagnostics, outcome)
             })
             .collect();
+        let mut rejects = Vec::new();
         for (entry, triples, diagnostics, outcome) in mapped {
+            let unreadable = triples.is_none() && entry.kind == Kind::Record;
+            let mut reason = None;
             for diagnostic in diagnostics {
-                self.say(account, placed(diagnostic, taking.request, &entry.origin.name, Some(&entry)));
+                let diagnostic = placed(diagnostic, taking.request, &entry.origin.name, Some(&entry));
+                reason = Some(diagnostic.clone());
+                self.say(account, diagnostic);
             }
             self.pending.record(graphs, &entry, triples, outcome != Outcome::New);
+            if unreadable {
+                // It is in the archive as it came; the list of rejects says so.
+                let mut reject = entry;
+                reject.kind = Kind::Reject;
+                reject.diagnostic = reason;
+                rejects.push(reject);
+            }
+        }
+        if !rejects.is_empty() {
+            account.summary.rejected += rejects.len() as u64;
+            self.archive.append(&rejects)?;
         }
         self.pending.position = self.archive.last_sequence()?;
         if self.pending.is_full() {

@@ -213,7 +213,7 @@ timeouts    = { conect = 3 }
             sources/repo.toml:5:14: error[bad-setting]: `complexity` is 9, and must be between 1 and 5 (complexity)
             sources/repo.toml:6:14: error[bad-setting]: `amount` is `true` or `false`, and a whole number or a text is expected (amount)
             sources/repo.toml:7:14: error[bad-setting]: `importance` is 1.5, and must be between 0 and 1 (importance)
-            sources/repo.toml:8:14: error[bad-setting]: `schedule` is `dayly`, which is none of `manual`, `hourly`, `daily`, `weekly`, `monthly` (schedule)
+            sources/repo.toml:8:14: error[bad-setting]: `schedule` is `dayly`, which is none of `always`, `manual`, `hourly`, `daily`, `weekly`, `monthly` (schedule)
               hint: did you mean `daily`?
             sources/repo.toml:9:14: error[bad-setting]: `enabled` is a text, and `true` or `false` is expected (enabled)
             sources/repo.toml:10:25: error[bad-setting]: `content_type` holds a whole number, and texts in quotes are expected (content_type)
