@@ -1,4 +1,4 @@
-//! XML from the outside: its character set, its tags, the namespaces around a place.
+//! XML from the outside: its characters, its tags, the namespaces around a place.
 //!
 //! Two stages cut records out of XML that others wrote: `decode` out of files of any size,
 //! `harvest` out of the answers of a server. A record must come out byte for byte the same
@@ -8,10 +8,14 @@
 
 mod encoding;
 pub mod limits;
+mod reference;
+mod repair;
 mod scope;
 pub mod tag;
 
 pub use encoding::{Utf8Reader, in_utf8};
+pub use reference::Reference;
+pub use repair::repair;
 pub use scope::Scope;
 
 use crate::diagnostic::{Code, Diagnostic};

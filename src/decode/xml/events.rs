@@ -5,9 +5,8 @@
 //! name. A reference to anything but a character or one of XML's five entities is kept as it
 //! is written.
 
-use super::repair;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::markup::{Refusal, limits, refuse, too_many_attributes};
+use crate::markup::{Reference, Refusal, limits, refuse, too_many_attributes};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{NamespaceError, NamespaceResolver};
 use quick_xml::reader::Reader;
@@ -325,42 +324,25 @@ impl Notes {
 
     /// What the reference `&name;` stands for.
     fn resolve(&mut self, name: &str) -> Cow<'static, str> {
-        Cow::Borrowed(match name {
-            "amp" => "&",
-            "lt" => "<",
-            "gt" => ">",
-            "quot" => "\"",
-            "apos" => "'",
-            _ => {
-                if let Some(number) = name.strip_prefix('#')
-                    && let Some(value) = character_number(number)
-                {
-                    let character = char::from_u32(value).filter(|c| !repair::is_forbidden(*c));
-                    if character.is_none() {
-                        self.forbidden_references += 1;
-                    }
-                    return Cow::Owned(character.unwrap_or('\u{FFFD}').to_string());
-                }
+        match Reference::named(name) {
+            // Those that most references are need no memory.
+            Reference::Character('&') => Cow::Borrowed("&"),
+            Reference::Character('<') => Cow::Borrowed("<"),
+            Reference::Character('>') => Cow::Borrowed(">"),
+            Reference::Character(character) => Cow::Owned(character.to_string()),
+            Reference::Forbidden => {
+                self.forbidden_references += 1;
+                Cow::Borrowed("\u{FFFD}")
+            }
+            Reference::Unknown => {
                 if self.unknown_entities == 0 {
                     short(name).clone_into(&mut self.unknown_entity);
                 }
                 self.unknown_entities += 1;
-                return Cow::Owned(format!("&{name};"));
+                Cow::Owned(format!("&{name};"))
             }
-        })
+        }
     }
-}
-
-/// The number of a character reference; one too large to count is no character.
-fn character_number(text: &str) -> Option<u32> {
-    let (digits, radix) = match text.strip_prefix('x') {
-        Some(digits) => (digits, 16),
-        None => (text, 10),
-    };
-    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
-        return None;
-    }
-    Some(u32::from_str_radix(digits, radix).unwrap_or(u32::MAX))
 }
 
 /// As much of a name as a message needs.

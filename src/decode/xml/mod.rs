@@ -10,7 +10,7 @@
 //! | split | `window` | which bytes are at hand |
 //! | split | `markup::scope` | which elements are open around us, and what do their prefixes mean |
 //! | split | `shape` | is this element a record |
-//! | decode | `repair` | which text do the bytes stand for |
+//! | decode | `markup::repair` | which text do the bytes stand for |
 //! | decode | `events` | what comes next, within the limits |
 //! | decode | `marc`, `elements`, `oai` | which fields are that |
 //!
@@ -24,7 +24,6 @@ mod events;
 mod marc;
 mod namespaces;
 mod oai;
-mod repair;
 mod shape;
 mod split;
 mod window;
@@ -33,7 +32,7 @@ pub use check::check;
 pub use split::split;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::markup::{Refusal, refuse};
+use crate::markup::{Refusal, refuse, repair};
 use crate::record::{Model, Record, RecordBuilder};
 use events::{Events, Node};
 use quick_xml::events::BytesStart;
@@ -42,7 +41,7 @@ use shape::{Child, Root};
 /// Turns one payload of [`split`] into a record. `None` means that it is refused; the reason
 /// is the last diagnostic.
 pub fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
-    let text = repair::repair(bytes, diagnostics);
+    let text = repair(bytes, diagnostics);
     let mut events = Events::new(&text);
     match root(&mut events) {
         Ok(record) => {

@@ -34,7 +34,8 @@ pub(super) fn record(bytes: &[u8], name: &[u8], from: usize) -> Cut {
             Markup::EndTag => {
                 position = at + 2;
                 pending = None;
-                if !is_name(rest(bytes, at + 2), name) {
+                let closes = after.get(1) == name.first() && is_name(rest(bytes, at + 2), name);
+                if !closes {
                     continue;
                 }
                 let Some(end) = memchr(b'>', rest(bytes, at + 2)) else { return Cut::Truncated };
@@ -51,7 +52,8 @@ pub(super) fn record(bytes: &[u8], name: &[u8], from: usize) -> Cut {
                 {
                     return Cut::Unclosed(pending);
                 }
-                if is_name(after, name) {
+                // Most tags begin with another letter, and then nothing is compared.
+                if after.first() == name.first() && is_name(after, name) {
                     match tag::end(after, &mut None) {
                         Some(TagEnd::After(end)) => {
                             position = at + 1 + end;

@@ -380,10 +380,8 @@ impl Harvest {
         let mut fresh = false;
         for record in &records {
             note_stamp(run, &record.header);
-            fresh |= match &record.header.identifier {
-                Some(identifier) => self.memory.is_new(identifier.as_bytes()),
-                None => self.memory.is_new(&record.payload),
-            };
+            let identifier = record.header.identifier.as_deref().unwrap_or_default();
+            fresh |= self.memory.is_new(identifier.as_bytes());
         }
         let mut notices = response.notices;
         settle_duplicates(&mut records, &mut notices);

@@ -3,7 +3,7 @@
 //! A token that is not accepted begins the list again, from its last datestamp where the list
 //! is in that order. Anything that may be about the content (an error of the server, an answer
 //! that breaks off, a web page in place of one) halves the window: one bad record in a million
-//! then costs some thirty requests. A window of one granule is asked for by its identifiers,
+//! then costs some dozens of requests. A window of one granule is asked for by its identifiers,
 //! and each record by itself; what is not given even so is lost, reported, and asked for again
 //! in the next runs.
 
@@ -42,8 +42,9 @@ impl Harvest {
         // Asked before anything is handed over: this may fail, and then nothing has happened.
         let point = self.resume_point(run, transport)?;
         let page = match trouble {
-            Trouble::Broken(mut response) if !response.records.is_empty() || !response.rejects.is_empty() => {
-                response.token = None;
+            Trouble::Broken(mut response) if !response.records.is_empty() => {
+                // They come again, and are judged then.
+                response.rejects.clear();
                 Some(self.deliver(run, url.to_owned(), *response))
             }
             _ => None,

@@ -91,7 +91,7 @@ pub struct Set {
     pub name: String,
 }
 
-/// A record as it stands in the answer.
+/// A record as it stands in the answer. Its header has an identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     pub header: Header,
@@ -273,14 +273,14 @@ impl<'a> Reader<'a> {
 
     /// Enters an element around what is read.
     fn enter(&mut self, start: &Start<'a>, part: Part) -> Result<(), Unreadable> {
-        if start.empty {
-            return Ok(());
-        }
         let refused = |message: String| {
             Unreadable::Limit(Box::new(Diagnostic::new(Code::XmlLimit, message).at(start.at)))
         };
         if start.tag.len() > limits::TAG || start.name.len() > limits::NAME {
             return Err(refused(format!("a tag is longer than {} bytes", limits::TAG)));
+        }
+        if start.empty {
+            return Ok(());
         }
         let (content, _) = tag::content(start.tag);
         let opened = BytesStart::from_content(&*content, tag::name_length(content.as_bytes()));
@@ -337,16 +337,25 @@ impl<'a> Reader<'a> {
 
     /// The inside of an element, unless it is never closed.
     fn inside(&mut self, start: &Start<'a>) -> Option<&'a [u8]> {
+        self.whole(start, |walk, start| walk.inside(start))
+    }
+
+    /// Reads an element to its end, unless it is never closed.
+    fn whole<T>(
+        &mut self,
+        start: &Start<'a>,
+        read: impl FnOnce(&mut Walk<'a>, &Start<'a>) -> Option<T>,
+    ) -> Option<T> {
         let name = start.local();
         if self.unclosed.iter().any(|unclosed| unclosed == name) {
             return None;
         }
-        let inside = self.walk.inside(start);
-        if inside.is_none() {
+        let outcome = read(&mut self.walk, start);
+        if outcome.is_none() {
             self.unclosed.push(name.to_owned());
             self.walk.position = start.end;
         }
-        inside
+        outcome
     }
 
     /// An element beside the list itself. The answer is whether it was one.
@@ -376,8 +385,10 @@ impl<'a> Reader<'a> {
     fn listed(&mut self, verb: Verb, name: &str, start: &Start<'a>) -> bool {
         match (verb, name) {
             (Verb::ListIdentifiers, "header") => {
-                let Some(inside) = self.inside(start) else { return false };
-                self.out.headers.push(Header::read(start, inside));
+                let Some(header) = self.whole(start, Header::read) else {
+                    return false;
+                };
+                self.out.headers.push(header);
                 true
             }
             (Verb::ListSets, "set") => {
@@ -468,6 +479,10 @@ impl<'a> Reader<'a> {
         let reason = if too_large {
             let message = format!("the record is larger than {RECORD_LIMIT} bytes");
             Some(Diagnostic::new(Code::OversizeRecord, message))
+        } else if reason.is_none() && header.identifier.is_none() {
+            // In the words of the decoder, which would say so too.
+            let message = "the OAI-PMH record has no identifier in its header";
+            Some(Diagnostic::new(Code::NotARecord, message))
         } else {
             reason
         };

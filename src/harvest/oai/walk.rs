@@ -3,6 +3,7 @@
 //! Nothing here is a parser: tags need not match, text may hold what it likes. That is enough
 //! for the few elements around records, and it goes on where a parser would stop.
 
+use crate::markup::Reference;
 use crate::markup::tag::{self, Markup, TagEnd};
 use memchr::{memchr, memmem};
 use quick_xml::events::BytesStart;
@@ -122,7 +123,7 @@ impl Start<'_> {
         local(self.name)
     }
 
-    /// The value of an attribute, whatever prefix it has.
+    /// The value of an attribute.
     pub fn attribute(&self, name: &str) -> Option<String> {
         // Most tags have none.
         if self.tag.len() <= self.name.len() + 2 + usize::from(self.empty) {
@@ -131,7 +132,7 @@ impl Start<'_> {
         self.attributes().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// All attributes, by their local names.
+    /// All attributes.
     pub fn attributes(&self) -> Vec<(String, String)> {
         let (content, _) = tag::content(self.tag);
         let start = BytesStart::from_content(&*content, tag::name_length(content.as_bytes()));
@@ -140,8 +141,8 @@ impl Start<'_> {
             .with_checks(false)
             .flatten()
             .map(|attribute| {
-                let key = tag::local(attribute.key.as_ref()).to_owned();
-                (key, resolve(attribute.value.as_bytes()).trim().to_owned())
+                let key: &str = attribute.key.as_ref();
+                (key.to_owned(), resolve(attribute.value.as_bytes()).trim().to_owned())
             })
             .collect()
     }
@@ -192,7 +193,7 @@ pub(super) fn text(inside: &[u8]) -> String {
     out.trim_ascii().to_owned()
 }
 
-/// Resolves the references that XML itself defines; any other stays as it is written.
+/// Resolves references as the reader of records does.
 fn resolve(raw: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(raw);
     if memchr(b'&', text.as_bytes()).is_none() {
@@ -203,40 +204,22 @@ fn resolve(raw: &[u8]) -> Cow<'_, str> {
     while let Some(at) = rest.find('&') {
         let (before, reference) = rest.split_at(at);
         out.push_str(before);
-        // The longest that means anything is `&#x10FFFF;`, with some zeros to spare.
-        let end = reference.as_bytes().iter().take(16).position(|byte| *byte == b';');
-        let character = end.and_then(|end| character(reference.get(1..end)?));
-        match (character, end) {
-            (Some(character), Some(end)) => {
-                out.push(character);
-                rest = reference.get(end + 1..).unwrap_or_default();
-            }
-            _ => {
+        rest = reference.get(1..).unwrap_or_default();
+        // Another `&` comes first: then this one is just the character.
+        let end = rest.find([';', '&']).filter(|end| rest.as_bytes().get(*end) == Some(&b';'));
+        let name = end.and_then(|end| rest.get(..end)).unwrap_or_default();
+        match Reference::named(name) {
+            Reference::Character(character) => out.push(character),
+            Reference::Forbidden => out.push('\u{FFFD}'),
+            Reference::Unknown => {
                 out.push('&');
-                rest = reference.get(1..).unwrap_or_default();
+                continue;
             }
         }
+        rest = rest.get(name.len() + 1..).unwrap_or_default();
     }
     out.push_str(rest);
     Cow::Owned(out)
-}
-
-fn character(name: &str) -> Option<char> {
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                None => number.parse().ok()?,
-            };
-            char::from_u32(code).filter(|character| *character >= ' ' || character.is_ascii_whitespace())
-        }
-    }
 }
 
 #[cfg(test)]
@@ -251,7 +234,8 @@ mod tests {
             ("a<!-- <b> -->b<i>c</i><![CDATA[ & ]]>d", "abc & d"),
             ("a <", "a <"),
             ("a<b", "a"),
-            ("&#0;&#x1;", "&#0;&#x1;"),
+            ("&#0;&#x1; &#X41;", "\u{FFFD}\u{FFFD} &#X41;"),
+            ("&#0000000000000000000065;&a &amp;", "A&a &"),
         ] {
             assert_eq!(text(inside.as_bytes()), expected, "{inside}");
         }
@@ -276,8 +260,8 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_known_by_their_local_names() {
-        let bytes = b"<h x:status = ' deleted' n=\"&lt;1&gt;\"/>";
+    fn attributes_are_resolved_and_trimmed() {
+        let bytes = b"<h status = ' deleted' n=\"&lt;1&gt;\"/>";
         let Step::Start(start) = Walk::new(bytes, 0).next() else { panic!() };
         assert_eq!(start.attribute("status").as_deref(), Some("deleted"));
         assert_eq!(start.attribute("n").as_deref(), Some("<1>"));

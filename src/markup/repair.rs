@@ -7,7 +7,8 @@
 use crate::diagnostic::{Code, Diagnostic};
 use std::borrow::Cow;
 
-pub(super) fn repair<'a>(bytes: &'a [u8], diagnostics: &mut Vec<Diagnostic>) -> Cow<'a, str> {
+/// The text of a payload.
+pub fn repair<'a>(bytes: &'a [u8], diagnostics: &mut Vec<Diagnostic>) -> Cow<'a, str> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) if is_latin1(bytes) => {
@@ -35,7 +36,7 @@ pub(super) fn repair<'a>(bytes: &'a [u8], diagnostics: &mut Vec<Diagnostic>) -> 
 const NONCHARACTERS: [char; 2] = ['\u{FFFE}', '\u{FFFF}'];
 
 /// Whether XML forbids a character.
-pub(super) fn is_forbidden(character: char) -> bool {
+pub fn is_forbidden(character: char) -> bool {
     (character < ' ' && !matches!(character, '\t' | '\n' | '\r')) || NONCHARACTERS.contains(&character)
 }
 
