@@ -62,7 +62,7 @@ fn a_statement_names_64_of_the_subfields_it_was_made_from() {
         let values: Vec<String> = (0..given).map(|number| format!("v{number}")).collect();
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         let outcome = run(&set, &values);
-        assert_eq!(outcome.fires[0].made[0].reads.1, named, "{given}");
+        assert_eq!(outcome.made(&outcome.fires[0])[0].reads.1, named, "{given}");
         assert_eq!(outcome.carried.iter().filter(|positions| **positions != 0).count(), given);
     }
 }

@@ -339,7 +339,10 @@ impl Compiler<'_, '_> {
         subfields(&expr, &mut codes);
         codes.dedup();
         match codes.as_slice() {
-            [] => Some(List::Single(expr)),
+            [] => {
+                let made_from = slots(&expr);
+                Some(List::Single(expr, made_from))
+            }
             [code] => Some(List::PerSubfield { code: code.clone(), expr }),
             _ => {
                 let named: Vec<String> = codes.iter().map(|code| format!("`${code}`")).collect();
@@ -604,7 +607,7 @@ fn take_lists(expr: &mut Expr, found: &mut Vec<List>) {
 /// Every expression inside a list.
 pub fn visit_list<'e>(list: &'e List, look: &mut impl FnMut(&'e Expr)) {
     match list {
-        List::PerSubfield { expr, .. } | List::Single(expr) => visit(expr, look),
+        List::PerSubfield { expr, .. } | List::Single(expr, _) => visit(expr, look),
         List::Mapped { list, expr } => {
             visit_list(list, look);
             visit(expr, look);

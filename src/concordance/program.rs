@@ -82,8 +82,8 @@ pub enum List {
         code: String,
         expr: Expr,
     },
-    /// One value or none.
-    Single(Expr),
+    /// One value or none, and the slots it is made from.
+    Single(Expr, Vec<usize>),
 }
 
 /// What a rule leaves out on purpose.
@@ -107,27 +107,37 @@ pub struct Codes {
     pub all: bool,
     pub codes: String,
     pub without: String,
+    /// The same for ASCII, a bit a code.
+    ascii: u128,
 }
 
 impl Codes {
     pub fn parse(text: &str) -> Self {
-        match text.strip_prefix('*') {
-            Some(rest) => Self {
-                all: true,
-                codes: String::new(),
-                without: rest.strip_prefix('-').unwrap_or_default().to_owned(),
-            },
-            None => Self { all: false, codes: text.to_owned(), without: String::new() },
-        }
+        let mut codes = match text.strip_prefix('*') {
+            Some(rest) => {
+                let without = rest.strip_prefix('-').unwrap_or_default().to_owned();
+                Self { all: true, without, ..Self::default() }
+            }
+            None => Self { codes: text.to_owned(), ..Self::default() },
+        };
+        codes.ascii = (0..128u8).filter(|b| codes.has(char::from(*b))).fold(0, |bits, b| bits | 1 << b);
+        codes
     }
 
     pub fn contains(&self, code: &str) -> bool {
+        if let [byte @ 0..128] = code.as_bytes() {
+            return self.ascii >> byte & 1 == 1;
+        }
         let mut chars = code.chars();
         let (Some(first), None) = (chars.next(), chars.next()) else { return false };
+        self.has(first)
+    }
+
+    fn has(&self, code: char) -> bool {
         if self.all {
-            !first.is_ascii_digit() && !self.without.contains(first)
+            !code.is_ascii_digit() && !self.without.contains(code)
         } else {
-            self.codes.contains(first)
+            self.codes.contains(code)
         }
     }
 }

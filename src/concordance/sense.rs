@@ -126,7 +126,7 @@ fn texts(rule: &Rule, lists: &[CodeList]) -> Vec<bool> {
 fn is_list_of_texts(list: &List, texts: &[bool], lists: &[CodeList]) -> bool {
     match list {
         List::Every(..) | List::Chunks { .. } | List::Split { .. } | List::Path(_) => true,
-        List::Mapped { expr, .. } | List::PerSubfield { expr, .. } | List::Single(expr) => {
+        List::Mapped { expr, .. } | List::PerSubfield { expr, .. } | List::Single(expr, _) => {
             is_text(expr, texts, lists)
         }
     }

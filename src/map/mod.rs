@@ -67,7 +67,7 @@ pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
 /// The tags a record has, each once, so that a changed rule finds the records it concerns. What
 /// an 880 stands for counts, too.
 fn fields(view: &View<'_>) -> String {
-    let mut tags: Vec<String> = view.tags();
+    let mut tags = view.tags();
     tags.sort_unstable();
     tags.dedup();
     tags.join("\n")

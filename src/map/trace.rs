@@ -18,6 +18,7 @@ use crate::concordance::program::Rule;
 use crate::concordance::run::{Outcome, Touch, View, WHOLE};
 use oxrdf::{NamedOrBlankNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::fmt::Write;
 
 /// Values longer than this are cut, here and in the query.
@@ -27,28 +28,24 @@ pub const LONGEST_VALUE: usize = 80;
 pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -> String {
     let mut out = String::with_capacity(outcome.fires.len() * 120);
     let occurrences = occurrences(view);
-    let mut named: FxHashSet<u64> = FxHashSet::default();
+    let mut named = Named::default();
     for fire in &outcome.fires {
         let Some(rule) = rules.get(fire.rule) else { continue };
         let tag = fire.field.and_then(|index| view.fields.get(index)).map_or("record", |field| field.tag);
         let occurrence = fire.field.and_then(|index| occurrences.get(index)).copied().unwrap_or(1);
-        // A blank in the name of a column would look like the end of it.
-        out.extend(tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }));
+        push_tag(tag, &mut out);
         out.push(' ');
-        let _ = write!(out, "{occurrence}");
+        push_number(occurrence, &mut out);
         out.push(' ');
         out.push_str(&rule.id);
         out.push('\t');
         named.clear();
-        for made in &fire.made {
+        for made in outcome.made(fire) {
             let Some(triple) = outcome.triples.get(made.triple as usize) else { continue };
             let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
             let name = local(subject.as_str(), record);
             let own = is_own(name, rule);
-            let reads = outcome
-                .reads
-                .get(made.reads.0 as usize..(made.reads.0 + made.reads.1) as usize)
-                .unwrap_or_default();
+            let reads = outcome.reads(made);
             let mark = out.len();
             if own && reads.is_empty() {
                 out.push_str(name);
@@ -76,16 +73,52 @@ pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -
                 }
             }
             // The same node need not be named twice in one line.
-            let part = out.get(mark..).unwrap_or_default();
-            if !named.insert(xxhash_rust::xxh3::xxh3_64(part.as_bytes())) {
-                out.truncate(mark);
-            } else {
+            if named.is_new(&out, mark) {
                 out.push('\t');
+            } else {
+                out.truncate(mark);
             }
         }
         out.push('\n');
     }
     out
+}
+
+/// The parts of a line.
+#[derive(Default)]
+struct Named {
+    /// A sketch of each of the first ones and where it stands: most lines have few, which are
+    /// compared one by one.
+    few: SmallVec<[(u64, usize); 16]>,
+    many: FxHashSet<u64>,
+}
+
+impl Named {
+    fn clear(&mut self) {
+        self.few.clear();
+        self.many.clear();
+    }
+
+    /// Whether what stands from `mark` on was not there before.
+    fn is_new(&mut self, out: &str, mark: usize) -> bool {
+        let part = out.as_bytes().get(mark..).unwrap_or_default();
+        let sketch = sketch(part);
+        let is_it = |from: usize| out.as_bytes().get(from..from + part.len()) == Some(part);
+        if self.few.iter().any(|(other, from)| *other == sketch && is_it(*from)) {
+            return false;
+        }
+        if self.few.len() < 16 {
+            self.few.push((sketch, mark));
+            return true;
+        }
+        self.many.insert(xxhash_rust::xxh3::xxh3_64(part))
+    }
+}
+
+/// Length and end: parts of one line differ there.
+fn sketch(part: &[u8]) -> u64 {
+    let end = part.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
+    end ^ (part.len() as u64) << 56
 }
 
 /// Which of its kind each field is, from 1.
@@ -124,11 +157,38 @@ fn is_own(name: &str, rule: &Rule) -> bool {
 }
 
 fn property(iri: &str) -> &str {
-    iri.rsplit(['/', '#']).next().unwrap_or(iri)
+    memchr::memrchr2(b'/', b'#', iri.as_bytes()).and_then(|at| iri.get(at + 1..)).unwrap_or(iri)
+}
+
+/// A blank in the name of a column would look like the end of it.
+fn push_tag(tag: &str, out: &mut String) {
+    if tag.bytes().all(|b| b.is_ascii_graphic()) {
+        out.push_str(tag);
+    } else {
+        out.extend(tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }));
+    }
+}
+
+fn push_number(number: u32, out: &mut String) {
+    match char::from_digit(number, 10).filter(|_| number < 10) {
+        Some(digit) => out.push(digit),
+        None => {
+            let _ = write!(out, "{number}");
+        }
+    }
 }
 
 fn push_value(value: &str, out: &mut String) {
-    out.extend(value.chars().take(LONGEST_VALUE).map(|c| if c.is_control() || c == '|' { ' ' } else { c }));
+    // Most values are short and plain: 0xC2 begins the control characters beyond ASCII.
+    let is_odd = |b: u8| b < b' ' || b == b'|' || b == 0x7F || b == 0xC2;
+    // To the end, so that many bytes are looked at at once.
+    let is_plain = !value.bytes().fold(false, |odd, b| odd | is_odd(b));
+    if value.len() <= LONGEST_VALUE && is_plain {
+        out.push_str(value);
+    } else {
+        let shown = |c: char| if c.is_control() || c == '|' { ' ' } else { c };
+        out.extend(value.chars().take(LONGEST_VALUE).map(shown));
+    }
 }
 
 /// `ab`, `/35-37`, or `245 c` for a value of another field.

@@ -60,15 +60,14 @@ pub fn explain(session: &Session, source: &str, id: &str) -> Result<Option<Vec<O
             given.push(' ');
             crate::record::write_field(field, &mut given);
         }
-        for made in &fire.made {
+        for made in outcome.made(fire) {
             let Some(triple) = outcome.triples.get(made.triple as usize) else { continue };
-            let reads = outcome.reads.get(made.reads.0 as usize..(made.reads.0 + made.reads.1) as usize);
             origins.push(Origin {
                 statement: short(triple, name.as_str()),
                 triple: triple.to_string(),
                 field: field.to_owned(),
                 occurrence,
-                subfields: show_reads(&view, fire.field, reads.unwrap_or_default()),
+                subfields: show_reads(&view, fire.field, outcome.reads(made)),
                 given: given.clone(),
                 rule: rule.name.clone(),
                 file: Some(format!("mappings/{}.toml", rule.file)),

@@ -184,7 +184,7 @@ impl<'a> Inverter<'a> {
             List::Mapped { list, expr } => {
                 Self { member: Some(list), ..self }.back(expr, wanted, draft, true)
             }
-            List::PerSubfield { expr, .. } | List::Single(expr) => self.back(expr, wanted, draft, true),
+            List::PerSubfield { expr, .. } | List::Single(expr, _) => self.back(expr, wanted, draft, true),
         }
     }
 

@@ -35,7 +35,22 @@ pub fn iri(text: &str) -> Option<String> {
             }
         }
     };
+    if is_plain(&iri) {
+        return Some(iri);
+    }
     NamedNode::new(iri).ok().map(NamedNode::into_string)
+}
+
+/// An address of the web in which every character may stand where it stands: most are.
+fn is_plain(iri: &str) -> bool {
+    let rest = iri.strip_prefix("http://").or_else(|| iri.strip_prefix("https://"));
+    let may_stand = |b: u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'-' | b'_' | b'?' | b'=' | b'&' | b'~')
+    };
+    rest.is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && rest.bytes().fold(true, |plain, b| plain & may_stand(b))
+    })
 }
 
 /// Whether there is something to find: a host, a name in a namespace, a mailbox.
@@ -60,6 +75,10 @@ fn encoded(start: &str, address: &str) -> String {
     let host = address.strip_prefix("//").map_or(0, |rest| 2 + rest.find('/').unwrap_or(rest.len()));
     let mut fragment = false;
     for (at, c) in address.char_indices() {
+        if c.is_ascii_alphanumeric() || c == '/' {
+            iri.push(c);
+            continue;
+        }
         let forbidden = match c {
             ' ' | '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`' => true,
             '[' | ']' => at >= host,

@@ -11,7 +11,7 @@
 use super::isbd::isbd;
 use super::name::{Parts, has_subordinate, inverted, is_firm};
 use super::nonsorting::sorting;
-use super::sortkey::sortkey;
+use super::sortkey::{sortkey, sortkey_begin};
 use super::year::year;
 
 /// Articles as the sort key writes them. Some are also words, but a title of one word keeps it.
@@ -109,17 +109,22 @@ pub fn work_key(title: &str, name: &str) -> Option<String> {
 
 /// `walden/thoreau h/1854/ticknor`. All but the title may be missing.
 pub fn instance_key(title: &str, name: &str, published: &str, publisher: &str) -> Option<String> {
-    let mut key = work_key(title, name)?;
+    Some(with_publication(work_key(title, name)?, published, publisher))
+}
+
+/// The key of an instance of the work that has this key.
+pub fn with_publication(mut key: String, published: &str, publisher: &str) -> String {
     key.push('/');
     key.push_str(year(published).as_deref().unwrap_or_default());
     key.push('/');
     key.push_str(publisher_key(&sortkey(publisher)));
-    Some(key)
+    key
 }
 
 fn title_key(title: &str) -> Option<String> {
     let title = sorting(title);
-    let mut key = sortkey(proper(&isbd(&title)));
+    // An article may go, and what is beyond the longest key does.
+    let mut key = sortkey_begin(proper(&isbd(&title)), LONGEST + 8);
     if let Some((article, rest)) = key.split_once(' ')
         && ARTICLES.contains(&article)
     {

@@ -4,6 +4,7 @@
 //! stay in their script; only Latin letters that Unicode does not decompose are spelt out. The
 //! vowel signs of Indic scripts are letters to their readers and stay.
 
+use super::letter::is_of_word;
 use unicode_normalization::UnicodeNormalization;
 
 /// Letters, in lower case, that have no decomposition but a usual spelling in plain letters.
@@ -24,25 +25,55 @@ const SPELT: &[(char, &str)] = &[
 
 /// The key: words of letters and digits with one blank between them.
 pub fn sortkey(text: &str) -> String {
-    let mut key = String::with_capacity(text.len());
+    sortkey_begin(text, usize::MAX)
+}
+
+/// At least so many characters of the key, if it has them.
+pub fn sortkey_begin(text: &str, characters: usize) -> String {
     if text.is_ascii() {
-        text.chars().for_each(|c| push(&mut key, c.to_ascii_lowercase()));
-    } else {
-        let letters = text.nfkd().filter(|c| !is_left_out(*c));
-        // Syllables of Hangul and voiced kana come together again.
-        letters.flat_map(char::to_lowercase).filter(|c| !is_left_out(*c)).nfc().for_each(|c| {
-            match SPELT.iter().find(|(letter, _)| *letter == c) {
-                Some((_, spelt)) => key.push_str(spelt),
-                None => push(&mut key, c),
-            }
-        });
+        return ascii(text, characters);
+    }
+    let mut key = String::with_capacity(text.len());
+    let letters = text.nfkd().filter(|c| !is_left_out(*c));
+    // Syllables of Hangul and voiced kana come together again.
+    let letters = letters.flat_map(char::to_lowercase).filter(|c| !is_left_out(*c)).nfc();
+    for c in letters {
+        match SPELT.iter().find(|(letter, _)| *letter == c).filter(|_| !c.is_ascii()) {
+            Some((_, spelt)) => key.push_str(spelt),
+            None => push(&mut key, c),
+        }
+        // No character takes more than four bytes.
+        if key.len() / 4 > characters {
+            break;
+        }
     }
     key.truncate(key.trim_end().len());
     key
 }
 
+/// The same without a look at Unicode's tables, for most of the texts there are.
+fn ascii(text: &str, characters: usize) -> String {
+    let mut key: Vec<u8> = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            key.push(byte.to_ascii_lowercase());
+        } else if key.last().is_some_and(|last| *last != b' ') {
+            key.push(b' ');
+        }
+        if key.len() > characters {
+            break;
+        }
+    }
+    if key.last() == Some(&b' ') {
+        key.pop();
+    }
+    String::from_utf8(key).unwrap_or_default()
+}
+
+/// Signs of a syllable that are no letters of their own stay: the virama, tones, the voicing of
+/// kana.
 fn push(key: &mut String, c: char) {
-    if c.is_alphanumeric() || is_sign(c) {
+    if is_of_word(c) {
         key.push(c);
     } else if !key.is_empty() && !key.ends_with(' ') {
         key.push(' ');
@@ -58,11 +89,6 @@ fn is_left_out(c: char) -> bool {
         | '\u{64B}'..='\u{65F}' | '\u{670}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
         | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{20D0}'..='\u{20FF}' | '\u{FE00}'..='\u{FE2F}'
         | '\u{FEFF}')
-}
-
-/// Signs of a syllable that are no letters of their own: the virama, tones, the voicing of kana.
-fn is_sign(c: char) -> bool {
-    unicode_normalization::char::is_combining_mark(c)
 }
 
 #[cfg(test)]

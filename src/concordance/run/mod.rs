@@ -3,33 +3,44 @@
 //! Pure: the same record and rules give the same statements in the same order, fields in record
 //! order, for each field the rules in the order of their files.
 
+mod apply;
+mod compare;
+mod dispatch;
+mod elsewhere;
 mod emit;
 mod eval;
+mod frame;
+mod list;
+mod outcome;
+mod slice;
+mod truth;
 mod value;
 mod view;
 
-pub use eval::apply_all;
+pub use apply::apply_all;
+pub use dispatch::Table;
+pub use frame::Frame;
+pub use outcome::{Fire, Notice, Notices, Outcome, Statement};
 pub use value::{Touch, Value, WHOLE};
 pub use view::{FieldView, View};
 
 use super::codes::CodeList;
 use super::program::{Each, Ignored, Rule, Step};
-use super::selector::{Alternative, Tag};
-use crate::diagnostic::Code;
-use emit::Emitter;
+use super::selector::Alternative;
+use emit::{Emitter, Names};
 use eval::{Evaluator, Slot};
-use oxrdf::Triple;
+use frame::{empty_frame, field_frame};
 use rustc_hash::FxHashMap;
+use slice::slice;
+use std::cell::Cell;
 use std::ops::Range;
 use value::positions;
-use view::{Embedded, Sub, Twin};
+use view::{Embedded, Twin};
 
 /// A record gives no more statements than this.
 const MOST_STATEMENTS: usize = 50_000;
 /// Subfields that the solutions of one field may look at, all together.
 const MOST_READINGS: usize = 20_000_000;
-/// Nor more notices.
-const MOST_NOTICES: usize = 100;
 
 /// What the names of a record's things are made from.
 pub struct RecordNames<'a> {
@@ -39,151 +50,6 @@ pub struct RecordNames<'a> {
     pub of_source: &'a (dyn Fn(&str) -> String + Sync),
     /// The agency whose numbers are the source's own, as 003 says it.
     pub agency: Option<&'a str>,
-}
-
-/// Something a rule could not do with a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    pub code: Code,
-    pub message: String,
-    /// `650`
-    pub tag: String,
-    /// The index of the rule.
-    pub rule: usize,
-    /// Its file, line and name.
-    pub rule_place: Option<String>,
-}
-
-#[derive(Debug, Default)]
-pub struct Notices {
-    pub list: Vec<Notice>,
-    rule: usize,
-}
-
-impl Notices {
-    fn add(&mut self, code: Code, message: String, frame: &Frame<'_>) {
-        if self.list.len() >= MOST_NOTICES {
-            return;
-        }
-        let notice = Notice { code, message, tag: frame.tag.to_owned(), rule: self.rule, rule_place: None };
-        if !self.list.contains(&notice) {
-            self.list.push(notice);
-        }
-    }
-}
-
-/// What rules made of a record.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    pub triples: Vec<Triple>,
-    /// For each item of the [`View`], the positions that reached a statement.
-    pub carried: Vec<u64>,
-    /// For each item, the positions left out on purpose,
-    pub ignored: Vec<u64>,
-    /// and which `ignore` of which rule says why.
-    pub ignored_by: Vec<(u32, (usize, usize))>,
-    /// Which rule made which statements from which field.
-    pub fires: Vec<Fire>,
-    pub reads: Vec<Touch>,
-    pub notices: Vec<Notice>,
-    /// More statements were due than a record may have.
-    pub cut: bool,
-}
-
-/// A rule that made something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fire {
-    pub rule: usize,
-    /// The field's index; `None` for rules over the record or its leader.
-    pub field: Option<usize>,
-    /// The statements, also those made before by another.
-    pub made: Vec<Statement>,
-}
-
-/// A statement of a fire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Statement {
-    /// Its position in [`Outcome::triples`].
-    pub triple: u32,
-    /// What was read for it: a part of [`Outcome::reads`], empty for a constant.
-    pub reads: (u32, u32),
-}
-
-/// The field, or the part of it, that an expression looks at.
-#[derive(Debug, Clone)]
-pub struct Frame<'a> {
-    pub field: Option<usize>,
-    pub tag: &'a str,
-    pub ind1: char,
-    pub ind2: char,
-    /// The value of `$text`.
-    pub text: Option<&'a str>,
-    pub text_item: u32,
-    pub text_positions: u64,
-    /// The position `$text` begins at.
-    pub text_start: usize,
-    /// The whole text, for `:at`.
-    pub full_text: &'a str,
-    pub subs: Range<usize>,
-    pub outer: Option<&'a str>,
-    /// Names nodes of this occurrence; none in rules over the record.
-    pub occurrence: Option<u64>,
-    /// The subfield `each` or a list stands at.
-    pub iterated: Option<Sub<'a>>,
-    pub number: i64,
-    /// Which member of a list is meant.
-    pub element: usize,
-    /// The language and script texts are tagged with.
-    pub language: Option<&'a str>,
-    pub twin: bool,
-}
-
-/// The rules for one model, found by tag.
-#[derive(Debug, Default)]
-pub struct Table {
-    /// Rules and alternatives for the tags 000 to 999.
-    numeric: Vec<Vec<(usize, usize)>>,
-    /// For every other field: those with a path, to be tried.
-    others: Vec<(usize, usize)>,
-    record: Vec<usize>,
-    leader: Vec<(usize, usize)>,
-    embedded: Vec<(usize, usize)>,
-}
-
-impl Table {
-    pub fn new(rules: &[Rule]) -> Self {
-        let mut table = Self { numeric: vec![Vec::new(); 1000], ..Self::default() };
-        for (index, rule) in rules.iter().enumerate() {
-            for (number, alternative) in rule.selector.alternatives.iter().enumerate() {
-                let entry = (index, number);
-                if alternative.embedded.is_some() {
-                    table.embedded.push(entry);
-                    continue;
-                }
-                match &alternative.tag {
-                    Tag::Record => table.record.push(index),
-                    Tag::Leader => table.leader.push(entry),
-                    Tag::Path(_) => table.others.push(entry),
-                    pattern => {
-                        for (tag, rules) in table.numeric.iter_mut().enumerate() {
-                            if pattern.matches(&format!("{tag:03}")) {
-                                rules.push(entry);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        table
-    }
-
-    fn for_tag(&self, tag: &str) -> &[(usize, usize)] {
-        let number = if tag.len() == 3 { tag.parse::<usize>().ok() } else { None };
-        match number.and_then(|number| self.numeric.get(number)) {
-            Some(rules) => rules,
-            None => &self.others,
-        }
-    }
 }
 
 /// What a run needs besides the record.
@@ -233,10 +99,12 @@ pub fn run_parts<'a>(
             member: None,
             silent: Vec::new(),
             memory: FxHashMap::default(),
+            occurrence: Cell::new(None),
+            work_key: None,
         },
         emitter: Emitter::new(view.items),
         nodes: Vec::new(),
-        reuse: Vec::new(),
+        reuse: Names::new(),
         slots: Vec::new(),
     };
     // `$6` ties a field to the same in another script, and the nodes they share say so.
@@ -281,7 +149,7 @@ pub fn run_parts<'a>(
 struct Made {
     rule: usize,
     solution: usize,
-    nodes: Vec<Option<String>>,
+    nodes: Names,
 }
 
 struct Runner<'a, 'n, 'r> {
@@ -291,7 +159,7 @@ struct Runner<'a, 'n, 'r> {
     /// What the field at hand made, when it has a twin.
     nodes: Vec<Made>,
     /// Names of nodes for the solution at hand.
-    reuse: Vec<Option<String>>,
+    reuse: Names,
     /// The slots of the solution before, whose room is used again.
     slots: Vec<Slot<'a>>,
 }
@@ -307,10 +175,9 @@ impl<'a> Runner<'a, '_, '_> {
             let mut frame = empty_frame("LDR", view.leader_item);
             frame.full_text = view.leader;
             let range = alternative.positions.clone().unwrap_or(0..view.leader.chars().count());
-            frame.text = eval::slice(view.leader, &range);
+            frame.text = slice(view.leader, &range);
             frame.text_positions = positions(&range);
             frame.text_start = range.start;
-            frame.occurrence = None;
             self.ignore(*rule, rule_of, &frame);
             self.fire(*rule, rule_of, &frame, None);
         }
@@ -337,9 +204,16 @@ impl<'a> Runner<'a, '_, '_> {
     fn field(&mut self, view: &'a View<'a>, index: usize, has_twin: bool) {
         let Some(field) = view.fields.get(index) else { return };
         let mut frame = None;
-        for (rule, alternative) in self.rules.table.for_tag(field.tag) {
+        let (rules, by_tag) = self.rules.table.for_tag(field.tag);
+        let by_tag = by_tag && field.depth == 0;
+        for (rule, alternative) in rules {
             let Some((rule_of, alternative)) = self.alternative(*rule, *alternative) else { continue };
-            if !view.is_meant(index, alternative) {
+            let is_meant = if by_tag {
+                view.is_meant_by_tag(index, alternative)
+            } else {
+                view.is_meant(index, alternative)
+            };
+            if !is_meant {
                 continue;
             }
             let frame = frame.get_or_insert_with(|| field_frame(view, index, field));
@@ -404,7 +278,7 @@ impl<'a> Runner<'a, '_, '_> {
             }
             (None, Some(range)) => {
                 // Blanks and fill characters say nothing.
-                let text = eval::slice(field.text, range);
+                let text = slice(field.text, range);
                 if text.is_none() && rule_of.ignore.is_empty() {
                     return;
                 }
@@ -421,7 +295,7 @@ impl<'a> Runner<'a, '_, '_> {
                     frame.full_text = sub.value;
                     frame.text_item = sub.item;
                     let range = range.clone().unwrap_or(0..sub.value.chars().count());
-                    frame.text = eval::slice(sub.value, &range);
+                    frame.text = slice(sub.value, &range);
                     frame.text_positions = positions(&range);
                     frame.text_start = range.start;
                     self.ignore(rule, rule_of, &frame);
@@ -433,18 +307,15 @@ impl<'a> Runner<'a, '_, '_> {
 
     /// A field in another script, with the rules of its partner's tag.
     fn twin(&mut self, view: &'a View<'a>, twin: &Twin<'a>, named_after: usize, made: &[Made]) {
-        let (Some(field), Some(named_after)) = (view.fields.get(twin.field), view.fields.get(named_after))
-        else {
-            return;
-        };
+        let Some(field) = view.fields.get(twin.field) else { return };
         let language = self.language(view);
-        for (rule, alternative) in self.rules.table.for_tag(twin.tag) {
+        for (rule, alternative) in self.rules.table.for_tag(twin.tag).0 {
             let Some((rule_of, alternative)) = self.alternative(*rule, *alternative) else { continue };
             let holds = |condition| view.holds(condition, field.ind1, field.ind2, view.subs(&field.subs));
             if alternative.tag.matches(twin.tag) && alternative.conditions.iter().all(holds) {
                 let mut frame = field_frame(view, twin.field, field);
                 frame.tag = twin.tag;
-                frame.occurrence = Some(occurrence(view, named_after));
+                frame.named_after = Some(named_after);
                 frame.language = language;
                 frame.twin = true;
                 self.ignore(*rule, rule_of, &frame);
@@ -462,7 +333,7 @@ impl<'a> Runner<'a, '_, '_> {
                 let field = field("101")?;
                 view.subs(&field.subs).iter().find(|sub| sub.code == "a")?.value
             }
-            _ => eval::slice(field("008")?.text, &(35..38))?,
+            _ => slice(field("008")?.text, &(35..38))?,
         };
         list.get(code, list.column("tag")?)
     }
@@ -610,8 +481,11 @@ impl<'a> Runner<'a, '_, '_> {
             return;
         }
         let mut slots = std::mem::take(&mut self.slots);
-        slots.clear();
-        slots.resize_with(rule_of.slots, Slot::new);
+        // The rooms of the solution before are used again.
+        slots.iter_mut().for_each(Slot::clear);
+        if slots.len() < rule_of.slots {
+            slots.resize_with(rule_of.slots, Slot::new);
+        }
         match member {
             Some((slot, bound)) => {
                 if let Some(slot) = slots.get_mut(slot) {
@@ -628,7 +502,12 @@ impl<'a> Runner<'a, '_, '_> {
                     (*slot, members.into_iter().map(Some).collect())
                 }
                 Step::Bind { slot, expr, along: None } => {
-                    (*slot, std::iter::once(self.evaluator.bound(expr, frame, &slots)).collect())
+                    let bound = self.evaluator.bound(expr, frame, &slots);
+                    if let Some(slot) = slots.get_mut(*slot) {
+                        slot.clear();
+                        slot.push(bound);
+                    }
+                    continue;
                 }
                 Step::Bind { slot, expr, along: Some(list) } => {
                     let members = slots.get(*list).map_or(0, |values| values.len());
@@ -667,57 +546,6 @@ impl<'a> Runner<'a, '_, '_> {
             self.nodes.push(Made { rule, solution: number, nodes });
         }
     }
-}
-
-fn empty_frame<'a>(tag: &'a str, item: u32) -> Frame<'a> {
-    Frame {
-        field: None,
-        tag,
-        ind1: ' ',
-        ind2: ' ',
-        text: None,
-        text_item: item,
-        text_positions: WHOLE,
-        text_start: 0,
-        full_text: "",
-        subs: 0..0,
-        outer: None,
-        occurrence: None,
-        iterated: None,
-        number: 0,
-        element: 0,
-        language: None,
-        twin: false,
-    }
-}
-
-fn field_frame<'a>(view: &View<'a>, index: usize, field: &'a FieldView<'a>) -> Frame<'a> {
-    let mut frame = empty_frame(field.tag, field.item);
-    frame.field = Some(index);
-    frame.ind1 = field.ind1;
-    frame.ind2 = field.ind2;
-    frame.full_text = field.text;
-    let text = if view.model.is_marc() { field.text } else { field.text.trim() };
-    frame.text = (!text.trim().is_empty()).then_some(text);
-    frame.subs = field.subs.clone();
-    frame.occurrence = Some(occurrence(view, field));
-    frame
-}
-
-/// A name for an occurrence of a field: its content, so that a field inserted before it changes
-/// nothing.
-fn occurrence(view: &View<'_>, field: &FieldView<'_>) -> u64 {
-    let mut content = String::with_capacity(128);
-    content.push_str(field.tag);
-    content.push(field.ind1);
-    content.push(field.ind2);
-    content.push_str(field.text);
-    for sub in view.subs(&field.subs) {
-        content.push('\u{1f}');
-        content.push_str(sub.code);
-        content.push_str(sub.value);
-    }
-    xxhash_rust::xxh3::xxh3_64(content.as_bytes())
 }
 
 pub(super) fn push_hex(number: u64, out: &mut String) {

@@ -3,6 +3,7 @@
 use crate::concordance::selector::{Alternative, Condition, Key, Tag};
 use crate::record::{Model, Record};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// One subfield or attribute.
@@ -83,15 +84,15 @@ impl<'a> View<'a> {
     }
 
     /// Every tag or path in the record, those of fields in another script included.
-    pub fn tags(&self) -> Vec<String> {
+    pub fn tags(&self) -> Vec<Cow<'a, str>> {
         let mut path: Vec<&str> = Vec::new();
-        let mut tags: Vec<String> = Vec::with_capacity(self.fields.len());
+        let mut tags: Vec<Cow<'a, str>> = Vec::with_capacity(self.fields.len());
         for field in &self.fields {
             path.truncate(field.depth);
             path.push(field.tag);
-            tags.push(if path.len() == 1 { field.tag.to_owned() } else { path.join("/") });
+            tags.push(if path.len() == 1 { field.tag.into() } else { path.join("/").into() });
         }
-        tags.extend(twins(self).iter().map(|twin| twin.tag.to_owned()));
+        tags.extend(twins(self).iter().map(|twin| Cow::Borrowed(twin.tag)));
         tags
     }
 
@@ -103,11 +104,20 @@ impl<'a> View<'a> {
     /// positions apart.
     pub fn is_meant(&self, index: usize, alternative: &Alternative) -> bool {
         let Some(field) = self.fields.get(index) else { return false };
-        self.has_tag(index, field, &alternative.tag)
-            && alternative
+        self.has_tag(index, field, &alternative.tag) && self.has_what(index, field, alternative)
+    }
+
+    /// The same for a field that is known to have the tag.
+    pub fn is_meant_by_tag(&self, index: usize, alternative: &Alternative) -> bool {
+        self.fields.get(index).is_some_and(|field| self.has_what(index, field, alternative))
+    }
+
+    fn has_what(&self, index: usize, field: &FieldView<'a>, alternative: &Alternative) -> bool {
+        (alternative.on_the_way.is_empty()
+            || alternative
                 .on_the_way
                 .iter()
-                .all(|(step, condition)| self.holds_above(index, *step, condition))
+                .all(|(step, condition)| self.holds_above(index, *step, condition)))
             && (alternative.embedded.is_some()
                 || alternative
                     .conditions

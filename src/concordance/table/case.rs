@@ -142,7 +142,7 @@ impl<'r> Facts<'r> {
 
     pub(super) fn of_slot(rule: &'r Rule, slot: usize) -> Self {
         let listed = rule.steps.iter().find_map(|step| match step {
-            Step::Values { slot: bound, list: List::Single(expr) | List::PerSubfield { expr, .. } }
+            Step::Values { slot: bound, list: List::Single(expr, _) | List::PerSubfield { expr, .. } }
                 if *bound == slot =>
             {
                 Some(expr)

@@ -296,7 +296,7 @@ impl Look<'_> {
                 self.read_list(list, case, conditions, reads, depth);
                 self.read(expr, case, conditions, reads, depth);
             }
-            List::PerSubfield { expr, .. } | List::Single(expr) => {
+            List::PerSubfield { expr, .. } | List::Single(expr, _) => {
                 self.read(expr, case, conditions, reads, depth);
             }
         }

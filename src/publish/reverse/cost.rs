@@ -66,7 +66,7 @@ pub(super) fn cost_of_list(rule: &Rule, list: &List, most: &mut usize, depth: us
             cost_of_list(rule, list, most, depth + 1);
             cost_of_expr(rule, expr, most, depth + 1);
         }
-        List::PerSubfield { expr, .. } | List::Single(expr) => cost_of_expr(rule, expr, most, depth + 1),
+        List::PerSubfield { expr, .. } | List::Single(expr, _) => cost_of_expr(rule, expr, most, depth + 1),
         List::Every(..) => *most = (*most).max(1),
         _ => {}
     }

@@ -5,9 +5,9 @@
 //! ends before a comma, so `Boston, Mass.,` is abbreviated. Everywhere else it goes, and
 //! `Boston, Mass.` at the end of a field loses it: `Rome.` and `Lang.` are more.
 
+use super::super::letter::{is_alphabetic, is_combining_mark};
 use super::super::roman::roman;
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
 
 /// Abbreviations that have a vowel, in lower case; those without are known by that.
 const ABBREVIATIONS: &[&str] = &[
@@ -24,7 +24,7 @@ const LONGEST: usize = 6;
 
 /// Whether the full stop after `text` belongs to its last word.
 pub(super) fn is_abbreviated(text: &str, followed: bool) -> bool {
-    let before = text.trim_end_matches(|c: char| c.is_alphabetic() || is_combining_mark(c));
+    let before = text.trim_end_matches(is_of_word);
     let word = text.get(before.len()..).unwrap_or_default();
     let length = letters(word);
     let Some(first) = word.chars().next() else { return false };
@@ -56,14 +56,24 @@ fn is_ordinal(letter: char, before: &str) -> bool {
 /// The word before a full stop that was just met.
 fn last_word(text: &str) -> &str {
     let text = text.trim_end_matches('.');
-    text.get(text.trim_end_matches(char::is_alphabetic).len()..).unwrap_or_default()
+    text.get(text.trim_end_matches(is_alphabetic).len()..).unwrap_or_default()
+}
+
+fn is_of_word(c: char) -> bool {
+    is_alphabetic(c) || is_combining_mark(c)
 }
 
 fn letters(word: &str) -> usize {
-    word.chars().filter(|c| c.is_alphabetic() && !is_combining_mark(*c)).count()
+    if word.is_ascii() {
+        return word.bytes().filter(u8::is_ascii_alphabetic).count();
+    }
+    word.chars().filter(|c| is_alphabetic(*c) && !is_combining_mark(*c)).count()
 }
 
 fn is_among(word: &str, list: &[&str]) -> bool {
+    if word.is_ascii() {
+        return list.iter().any(|member| member.eq_ignore_ascii_case(word));
+    }
     list.iter().any(|member| member.chars().eq(word.chars().flat_map(char::to_lowercase)))
 }
 

@@ -57,7 +57,7 @@ fn ends(text: &str) -> &str {
 fn start(text: &str) -> &str {
     let mut text = text.trim_start();
     loop {
-        let Some(first) = text.chars().next() else { return text };
+        let Some(first) = text.chars().next().filter(|first| is_mark(*first)) else { return text };
         let rest = text.trim_start_matches(first);
         let spaced = rest.is_empty() || rest.starts_with(char::is_whitespace);
         let strip = match first {
@@ -83,7 +83,7 @@ fn end(text: &str, mut followed: bool) -> &str {
     let mut text = text.trim_end();
     let mut address = None;
     loop {
-        let Some(last) = text.chars().next_back() else { return text };
+        let Some(last) = text.chars().next_back().filter(|last| is_mark(*last)) else { return text };
         let stem = text.trim_end_matches(last);
         let bare = stem.trim_end();
         let count = text.chars().rev().take_while(|c| *c == last).count();
@@ -110,6 +110,11 @@ fn end(text: &str, mut followed: bool) -> &str {
         }
         text = bare;
     }
+}
+
+/// What may introduce an element.
+fn is_mark(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '،' | '؛' | '/' | '=' | '+' | '-' | '–' | '—' | '.')
 }
 
 fn is_dash(before: &str, spaced: bool, long: bool) -> bool {
