@@ -165,7 +165,11 @@ fn tags_in(alternative: &Alternative, cases: &[&Case]) -> BTreeSet<String> {
             }
         }
         match tag.filter(|_| by_outer) {
-            Some(tag) => notation(&Alternative { tag: Tag::Path(vec![tag.to_owned()]), ..alternative }, None),
+            Some(tag) => {
+                let several = Selector::parse(tag).map(|selector| selector.alternatives).unwrap_or_default();
+                let tag = several.into_iter().next().map_or(Tag::Record, |way| way.tag);
+                notation(&Alternative { tag, ..alternative }, None)
+            }
             None => notation(&alternative, tag),
         }
     };
