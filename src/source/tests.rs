@@ -211,12 +211,12 @@ timeouts    = { conect = 3 }
               hint: did you mean `website`?
             sources/repo.toml:4:14: error[bad-setting]: `technique` is `oai`, which is none of `oai-pmh`, `file`, `sru`, `sparql`, `api`, `feed`, `sitemap`, `web`, `manual` (technique)
             sources/repo.toml:5:14: error[bad-setting]: `complexity` is 9, and must be between 1 and 5 (complexity)
-            sources/repo.toml:6:14: error[bad-setting]: `amount` is `true` or `false`, and a whole number is expected (amount)
+            sources/repo.toml:6:14: error[bad-setting]: `amount` is `true` or `false`, and a whole number or a text is expected (amount)
             sources/repo.toml:7:14: error[bad-setting]: `importance` is 1.5, and must be between 0 and 1 (importance)
             sources/repo.toml:8:14: error[bad-setting]: `schedule` is `dayly`, which is none of `manual`, `hourly`, `daily`, `weekly`, `monthly` (schedule)
               hint: did you mean `daily`?
             sources/repo.toml:9:14: error[bad-setting]: `enabled` is a text, and `true` or `false` is expected (enabled)
-            sources/repo.toml:10:25: error[bad-setting]: `content_type` is a whole number, and a list of texts in quotes is expected (content_type)
+            sources/repo.toml:10:25: error[bad-setting]: `content_type` holds a whole number, and texts in quotes are expected (content_type)
             sources/repo.toml:13:11: error[bad-setting]: `subjects.music` is 2, and must be between 0 and 1 (subjects.music)
             sources/repo.toml:14:11: error[bad-setting]: `subjects.science` is a text, and a number is expected (subjects.science)
             sources/repo.toml:16:1: error[bad-setting]: `oai.url` is missing (oai.url)
@@ -329,7 +329,52 @@ fn lines_that_speak_of_secrets_are_not_repeated() {
 #[test]
 fn access_is_serialized_as_the_fetcher_reads_it() {
     let access = serde_json::to_string_pretty(&good(EVERYTHING).access).unwrap();
-    expect![[r#""#]].assert_eq(&access);
+    expect![[r#"
+        {
+          "allow_private": [
+            "127.0.0.1:8099"
+          ],
+          "allow_downgrade": true,
+          "respect_robots": false,
+          "delay": 0.5,
+          "concurrency": 2,
+          "contact": "mailto:library@example.org",
+          "timeouts": {
+            "connect": 10.0,
+            "idle": 30.0,
+            "total": 600.0
+          },
+          "limits": {
+            "body": 1000000,
+            "header": 10000,
+            "headers": 100,
+            "ratio": 50,
+            "redirects": 3
+          },
+          "retries": {
+            "attempts": 3,
+            "first_wait": 0.5,
+            "longest_wait": 60.0,
+            "budget": 10
+          },
+          "credentials": {
+            "login": {
+              "url": "https://repo.example/login",
+              "fields": {
+                "go": "yes",
+                "password": {
+                  "env": "REPO_PASSWORD"
+                },
+                "user": {
+                  "env": "REPO_USER"
+                }
+              },
+              "expired": "please log in",
+              "logout": "https://repo.example/logout"
+            }
+          }
+        }"#]]
+    .assert_eq(&access);
     assert_eq!(serde_json::to_string(&good(&with("")).access).unwrap(), "{}");
 }
 
@@ -338,7 +383,7 @@ fn a_source_has_one_way_to_say_who_we_are() {
     check_faults(
         &with("[access.bearer]\ntoken_env = \"T\"\n[access.basic]\nuser_env = \"U\"\npassword_env = \"P\""),
         expect![[r#"
-            sources/repo.toml:4:1: error[bad-setting]: `access.bearer` stands beside `basic`, `bearer`; a source has one of them (access.bearer)
+            sources/repo.toml:4:1: error[bad-setting]: `access.bearer` stands beside `access.basic`; a source has one of `basic`, `bearer`, `header`, `login`, `token` (access.bearer)
         "#]],
     );
 }
@@ -552,8 +597,6 @@ fn an_edit_keeps_comments_and_order() {
             url = "https://r.example/oai"
             sets = ["a", "b"]
 
-            [access]
-
             [access.basic]
             user_env = "U"
             password_env = "P"
@@ -584,7 +627,7 @@ fn inline_tables_stay_inline() {
             name = "R"
             website = "https://r.example"
             technique = "manual"
-            access = { delay = 2 , timeouts = { connect = 3} } # polite
+            access = { delay = 2, timeouts = { connect = 3 } } # polite
         "#]],
     );
 }
