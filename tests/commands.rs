@@ -214,7 +214,8 @@ fn rules_are_checked_loaded_explained_and_taken_back() {
          pinakes mapping load mine.toml unquoted.toml
          pinakes mapping load mine.toml
          pinakes mapping load mine.toml
-         pinakes mapping explain shop b1 bf:Monograph
+         pinakes mapping explain shop b1 bf:Text
+         pinakes mapping explain shop b1 245
          pinakes mapping explain shop b1 acquisitionTerms
          pinakes mapping explain shop b1 http://id.loc.gov/ontologies/bibframe/mainTitle
          pinakes query report/origin --bind value=Walden --format csv

@@ -8,7 +8,7 @@ use oxrdf::{BlankNode, Graph, NamedNode, NamedOrBlankNode, Term, Triple};
 use pinakes::catalogue::{Catalogue, Changes, Embedded, Graphs, Row};
 use pinakes::concordance::example::{self, Verdict};
 use pinakes::concordance::run::View;
-use pinakes::concordance::{Concordances, turtle};
+use pinakes::concordance::{Concordances, Origin, Source, turtle};
 use pinakes::decode;
 use pinakes::map::{self, ContentTypes};
 use pinakes::ontology::{Prefixes, pin};
@@ -55,6 +55,46 @@ fn every_example_of_the_shipped_rules_passes() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(passed > 900, "{passed} examples");
+}
+
+/// What `check` says of a rule for 245.
+fn said_of(body: &str) -> Vec<(String, String)> {
+    let text = format!(
+        "[concordance]\nformat = \"marc21\"\n\n[[rule]]\nname = \"mine\"\n{body}\n\n  [[rule.example]]\n  given = \"245 10 $a x\"\n  gives = ''\n"
+    );
+    let mut sources = Concordances::shipped_sources();
+    sources.push(Source::new("marc21/mine.toml", text, Origin::Loaded(1)));
+    let set = Concordances::new(sources);
+    let file = set.files().iter().find(|file| file.source.name() == "marc21/mine").unwrap();
+    let said = file.problems.iter();
+    said.map(|problem| (problem.message.clone(), problem.hint.clone().unwrap_or_default())).collect()
+}
+
+/// Each of these once gave no word, the wrong one, or three.
+#[test]
+fn mistakes_are_told_once_and_with_what_to_do() {
+    let check = |body: &str, message: &str, hint: &str| {
+        let said = said_of(body);
+        assert_eq!(said.len(), 1, "{body}: {said:?}");
+        assert!(said[0].0.contains(message) && said[0].1.contains(hint), "{body}: {said:?}");
+    };
+    let made = |field: &str| format!("field = {field}\nconstruct = '$instance rdfs:label $a .'");
+    check(&made("949"), "expected a text in quotes", "write `\"949\"`");
+    check(&made("\"245$a\""), "gives the subfield as `$text`", "name the field, `245`, and use `$a`");
+    check(&made("\"008/100\""), "`008` ends at position 39; there is no 100", "count from 0");
+    check(&made("\"9xx\""), "`9xx` is no tag", "did you mean `9XX`?");
+    let bound = |bind: &str| format!("field = \"245\"\n{bind}\nconstruct = '$instance rdfs:label $it .'");
+    check(&bound("bind.it = 'UPPER($a)'"), "`UPPER` is not expected here", "SPARQL calls it `UCASE`");
+    check(&bound("bind.it = '$value'"), "nothing binds `$value`", "only a rule with `each");
+    check(
+        "field = \"245\"\nbind.x = '$a'\nconstruct = '$instance rdfs:label $x .'",
+        "two letters or more",
+        "",
+    );
+    assert_eq!(
+        said_of("field = \"100$a\"\nbind.it = ':at(0)'\nconstruct = '$instance rdfs:label $it .'"),
+        []
+    );
 }
 
 /// The examples are tests, and a rule without one is untested.

@@ -111,8 +111,15 @@ fn f_1_a_changed_code_list_maps_again_what_its_rules_select() {
     load(&mut session, text);
     assert_eq!(count(&session, "bf:acquisitionTerms"), 3);
     let change = try_load(&mut session, "codes/local-terms.tsv", &list("a present"));
-    let Change::Done { followed, files } = change else { panic!("{change:?}") };
+    let Change::Done { followed, files, .. } = change else { panic!("{change:?}") };
     assert_eq!((followed.rules, followed.remapped, files[0].version), (1, 3, Some(2)));
+    // One that has lost all its codes is taken with a warning.
+    let Change::Done { warnings, .. } = try_load(&mut session, "codes/local-terms.tsv", "code\tlabel\n")
+    else {
+        panic!()
+    };
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(warnings[0].code, pinakes::diagnostic::Code::EmptyCodeList);
     // A list that another rule needs cannot be taken away from under it.
     assert!(matches!(try_load(&mut session, "codes/local-terms.tsv", "code\n"), Change::Refused(_)));
     assert!(matches!(unload(&mut session, "codes/local-terms.tsv"), Change::Refused(_)));
@@ -206,7 +213,7 @@ fn files_are_loaded_together_all_or_none() {
     assert!(matches!(refused, Change::Refused(_)), "{refused:?}");
     assert_eq!((files, statements), (0, 0));
     let (done, files, statements) = load(&rules("a"), list);
-    let Change::Done { files: changed, followed } = done else { panic!("{done:?}") };
+    let Change::Done { files: changed, followed, .. } = done else { panic!("{done:?}") };
     assert_eq!((files, statements, changed.len(), followed.remapped), (2, 3, 2, 3));
     // One of them anew: only that one has another version.
     let (done, ..) = load(&rules("a"), "code\tlabel\ngift\ta present\n");
@@ -259,7 +266,7 @@ fn a_file_for_one_source_leaves_the_shipped_rules_to_the_others() {
 
     let path = "marc21/20x-24x-titles.toml";
     let change = try_load(&mut session, path, &titles_of("t"));
-    let Change::Done { followed, files } = change else { panic!("{change:?}") };
+    let Change::Done { followed, files, .. } = change else { panic!("{change:?}") };
     assert_eq!(files[0].path, "marc21/20x-24x-titles@t.toml");
     assert_eq!((followed.remapped, followed.records), (10, 20));
     assert_eq!((count(&session, "bf:mainTitle"), count(&session, "bf:subtitle")), (10, 10));

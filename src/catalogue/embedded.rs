@@ -3,7 +3,7 @@
 use super::backend::{Backend, GraphNames, Quads, Row, Selection};
 use super::results::{self, Answer};
 use super::{CatalogueError, queries, syntax};
-use oxigraph::sparql::{QueryResults, SparqlEvaluator};
+use oxigraph::sparql::{QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
 use std::io::Write;
@@ -166,7 +166,12 @@ impl Backend for Embedded {
         if how.union && prepared.dataset().is_default_dataset() {
             prepared.dataset_mut().set_default_graph_as_union();
         }
-        let results = prepared.on_store(&self.store).execute().map_err(evaluation)?;
+        let results = prepared.on_store(&self.store).execute().map_err(|error| match error {
+            QueryEvaluationError::NotExistingSubstitutedVariable(variable) => CatalogueError::Evaluation(
+                format!("`{variable}` is to be bound, and its SELECT has no `{variable}`"),
+            ),
+            error => evaluation(error),
+        })?;
         results::write(results, how, out)
     }
 

@@ -109,6 +109,9 @@ impl RuleCompiler<'_, '_> {
                 None
             }
         };
+        if let Some(selector) = &selector {
+            self.check_subfield(selector);
+        }
         // Slots: first what `each`, `values` and `bind` name, then subfields of the template.
         let mut names: Vec<String> = Vec::new();
         let each_name = match &rule.each {
@@ -208,6 +211,30 @@ impl RuleCompiler<'_, '_> {
             };
             self.problems.push(Problem::new(Code::RuleSyntax, name.at.clone(), message));
         }
+    }
+
+    /// `100$a` gives a coded subfield as `$text`, for its positions. Whoever writes `245$a` and
+    /// wants neither means the field.
+    fn check_subfield(&mut self, selector: &Selector) {
+        let rule = self.rule;
+        let bare = selector.alternatives.iter().find(|way| way.subfield.is_some() && way.positions.is_none());
+        let Some((way, code)) = bare.and_then(|way| Some((way, way.subfield.as_ref()?))) else { return };
+        let own = rule.binds.iter().chain(&rule.values).map(|(_, text)| text);
+        let list = match &rule.each {
+            Some(EachText::List(_, text)) => Some(text),
+            _ => None,
+        };
+        let mut texts = own.chain([&rule.when, &rule.construct].into_iter().flatten()).chain(list);
+        let is_coded = |text: &Text| ["$text", "?text", ":at("].iter().any(|word| text.value.contains(word));
+        if rule.construct.is_none() || texts.any(is_coded) {
+            return;
+        }
+        let tag = way.tag.notation();
+        let message = format!("`{tag}${code}` gives the subfield as `$text`, which the rule does not use");
+        let problem = Problem::new(Code::BadSelector, rule.field.at.clone(), message);
+        self.problems.push(problem.hint(format!(
+            "name the field, `{tag}`, and use `${code}` in the template; `{tag}[{code}]` asks that there is one"
+        )));
     }
 
     fn check_variable(&mut self, name: &Text, names: &[String]) {

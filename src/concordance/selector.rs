@@ -187,14 +187,6 @@ impl Alternative {
                 _ => {}
             }
         }
-        if let (Some(code), None) = (&self.subfield, &self.positions) {
-            let tag = self.tag.notation();
-            let message = "a rule fires for fields, not for a subfield".to_owned();
-            let hint = format!(
-                "name the field, `{tag}`, and use `${code}` in the template; `{tag}[{code}]` asks that there is one"
-            );
-            return Err((message, Some(hint)));
-        }
         Ok(())
     }
 }
@@ -448,7 +440,6 @@ mod tests {
         assert_eq!(refused("9xx").1, "did you mean `9XX`?");
         assert_eq!(refused("leader/06").1, "did you mean `LDR`?");
         assert_eq!(refused("title").1, "");
-        assert!(refused("245$a").1.starts_with("name the field, `245`, and use `$a` in the template"));
         assert!(Selector::of_rule("100$a/9-12", Model::Unimarc).is_ok());
         assert!(Selector::of_rule("9499", Model::Row).is_ok());
         assert!(Selector::of_rule("title[ind1=1]", Model::Row).is_err());

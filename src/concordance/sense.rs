@@ -37,7 +37,7 @@ pub(super) fn check(
         {
             let name = rule.names.get(slot).map_or("", String::as_str);
             tell(
-                place.variable(name),
+                place.subject(name),
                 format!("`${name}` is a text; a subject is a thing"),
                 "makes no triple",
             );
@@ -81,8 +81,17 @@ impl Places<'_> {
         found.map_or_else(|| self.text.at.clone(), |token| self.text.part(token.at.clone()))
     }
 
-    fn variable(&self, name: &str) -> Range<usize> {
-        self.find(|token, word| token.kind == Kind::Variable && word.get(1..) == Some(name))
+    /// A variable where a triple begins.
+    fn subject(&self, name: &str) -> Range<usize> {
+        let word = |token: &Token| self.text.value.get(token.at.clone()).unwrap_or_default();
+        let begins = |index: usize| match index.checked_sub(1).and_then(|before| self.tokens.get(before)) {
+            Some(before) => word(before) == ".",
+            None => true,
+        };
+        let found = self.tokens.iter().enumerate().find(|(index, token)| {
+            token.kind == Kind::Variable && word(token).get(1..) == Some(name) && begins(*index)
+        });
+        found.map_or_else(|| self.text.at.clone(), |(_, token)| self.text.part(token.at.clone()))
     }
 
     fn term(&self, iri: &str) -> Range<usize> {

@@ -12,7 +12,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub enum Change {
     /// The rules in force are others now, and the records have followed.
-    Done { files: Vec<Changed>, followed: Followed },
+    Done {
+        files: Vec<Changed>,
+        followed: Followed,
+        /// What may be wrong with them all the same.
+        warnings: Vec<Diagnostic>,
+    },
     /// All of it is loaded already, word for word; or it was not loaded.
     Nothing { paths: Vec<String> },
     /// There are errors; nothing was changed.
@@ -77,6 +82,9 @@ pub fn load(
     if !broken.is_empty() {
         return Ok(Change::Refused(broken));
     }
+    let own = set.files().iter().filter(|loaded| loaded.source.origin != Origin::Shipped);
+    let own = own.filter(|loaded| files.iter().any(|(path, _)| *path == loaded.source.path));
+    let warnings = own.flat_map(Loaded::diagnostics).collect();
     let number = session.archive.last_sequence()? + 1;
     let entries: Vec<Entry> = (number..)
         .zip(&files)
@@ -87,7 +95,7 @@ pub fn load(
             entry
         })
         .collect();
-    change(session, &entries, watch)
+    change(session, &entries, warnings, watch)
 }
 
 /// Takes loaded files back, all of them or none; shipped ones of their names are in force again.
@@ -111,7 +119,7 @@ pub fn unload(
         .zip(paths)
         .map(|(number, path)| Entry::new(Kind::ConcordanceUnloaded, "", path, number, time))
         .collect();
-    change(session, &entries, watch)
+    change(session, &entries, Vec::new(), watch)
 }
 
 /// What is wrong with files that have errors.
@@ -129,7 +137,12 @@ fn message(diagnostic: &Diagnostic) -> String {
     format!("{:?} {}", diagnostic.place.origin, diagnostic.message)
 }
 
-fn change(session: &mut Session, entries: &[Entry], watch: &mut dyn Watch) -> Result<Change, PipelineError> {
+fn change(
+    session: &mut Session,
+    entries: &[Entry],
+    warnings: Vec<Diagnostic>,
+    watch: &mut dyn Watch,
+) -> Result<Change, PipelineError> {
     let before = Arc::clone(session.concordances());
     let outcomes = session.archive.append_concordances(entries)?;
     let news: Vec<&Entry> = entries
@@ -168,5 +181,5 @@ fn change(session: &mut Session, entries: &[Entry], watch: &mut dyn Watch) -> Re
             }
         })
         .collect();
-    Ok(Change::Done { files, followed })
+    Ok(Change::Done { files, followed, warnings })
 }

@@ -81,6 +81,41 @@ fn matches(origin: &Origin, part: &str) -> bool {
         Some((before, _)) => format!("{before}pin:fields"),
         None => format!("{} {}", origin.statement, origin.triple),
     };
-    let (statement, part) = (statement.to_lowercase(), part.to_lowercase());
+    let (mut statement, part) = (statement.to_lowercase(), part.to_lowercase());
+    // Nodes are named by hashes, in which any number may stand.
+    if part.len() < HASH {
+        statement = without_hashes(&statement);
+    }
     statement.contains(&part) || part.split_whitespace().all(|word| statement.contains(word))
+}
+
+/// The length of the hash that ends the name of a node, with its hyphen.
+const HASH: usize = 17;
+
+/// `<#genre-c3a61ac024513f43>` as `<#genre>`.
+fn without_hashes(statement: &str) -> String {
+    let mut out = String::with_capacity(statement.len());
+    let mut rest = statement;
+    while let Some(at) = rest.find('-') {
+        let (before, found) = rest.split_at(at);
+        let hash = found.get(1..HASH).filter(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
+        let length = if hash.is_some() { HASH } else { 1 };
+        out.push_str(before);
+        out.push_str(if hash.is_some() { "" } else { "-" });
+        rest = found.get(length..).unwrap_or_default();
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_of_nodes_are_not_searched() {
+        assert_eq!(
+            without_hashes("<#genre-c3a61ac024513f43> a-b \"20th-century\""),
+            "<#genre> a-b \"20th-century\""
+        );
+    }
 }

@@ -52,11 +52,12 @@ impl Load {
         let mut progress = Progress::new(general);
         let mut session = Session::write(general.home()?, &mut progress)?;
         let change = pipeline::load(&mut session, &files, &now(), &mut progress)?;
-        let Change::Refused(diagnostics) = change else {
-            report(&change, general)?;
-            return Ok(Done::Well);
+        let (diagnostics, refused) = match &change {
+            Change::Refused(diagnostics) => (diagnostics.as_slice(), true),
+            Change::Done { warnings, .. } => (warnings.as_slice(), false),
+            Change::Nothing { .. } => (&[][..], false),
         };
-        for mut diagnostic in diagnostics {
+        for mut diagnostic in diagnostics.iter().cloned() {
             // A user knows a file by the path typed.
             let typed = files.iter().zip(&self.files).find(|((path, _), _)| {
                 diagnostic.place.origin.as_deref() == Some(&format!("mappings/{path}"))
@@ -65,6 +66,10 @@ impl Load {
                 diagnostic.place.origin = Some(file.display().to_string());
             }
             output::diagnostic(general, &diagnostic);
+        }
+        if !refused {
+            report(&change, general)?;
+            return Ok(Done::Well);
         }
         let what = match self.files.as_slice() {
             [file] => format!("`{}` was not loaded", file.display()),
@@ -175,7 +180,7 @@ fn report(change: &Change, general: &General) -> anyhow::Result<()> {
             }
             paths.iter().try_for_each(|path| output::line(&format!("{path}: nothing changed")))
         }
-        Change::Done { files, followed } => {
+        Change::Done { files, followed, .. } => {
             let Followed { rules, records, remapped } = followed;
             if general.json {
                 let files: Vec<_> = files

@@ -98,6 +98,10 @@ fn with_files(files: &[PathBuf], general: &General) -> anyhow::Result<(Concordan
 
 /// Says what is wrong with the user's own files; whether something was an error.
 fn say_problems(set: &Concordances, files: &[PathBuf], paths: &[String], general: &General) -> bool {
+    // Without files of the user's own there is no need to read those of every format.
+    if paths.is_empty() {
+        return false;
+    }
     let mut errors = false;
     for loaded in set.files() {
         let Some(index) = index_of(loaded, paths) else { continue };

@@ -4,16 +4,18 @@
 //! nodes first. A node that depends on variables and got none of them is dropped with the links
 //! to it; one made of constants lives as long as its parent.
 
-use super::eval::{Evaluator, Slot};
+use super::eval::{Bound, Evaluator, Slot};
 use super::value::Value;
 use super::{Fire, Frame, Outcome, Statement, push_hex};
 use crate::concordance::function::script;
 use crate::concordance::program::{Given, Place, Predicate, Rule};
-use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
+use crate::ontology::xsd;
+use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
-use std::hash::{BuildHasher, BuildHasherDefault};
+use std::hash::Hasher;
+use std::rc::Rc;
 
 /// What is remembered of the subfields one statement was read from.
 const MOST_READS: usize = 64;
@@ -21,13 +23,12 @@ const MOST_READS: usize = 64;
 /// The names of a template's nodes; those that were dropped have none.
 pub type Names = SmallVec<[Option<String>; 4]>;
 
-type Hasher = BuildHasherDefault<rustc_hash::FxHasher>;
-
 pub struct Emitter {
     outcome: Outcome,
     /// The first statement with a hash; the rest are tried one after the other.
     seen: FxHashMap<u64, u32>,
-    hasher: Hasher,
+    /// The IRIs of record, hub, work and instance.
+    things: SmallVec<[(Given, Rc<str>); 4]>,
     fire: Option<(usize, Option<usize>)>,
     /// Where the statements of the fire at hand begin.
     begun: usize,
@@ -50,7 +51,7 @@ impl Emitter {
         Self {
             outcome,
             seen: FxHashMap::with_capacity_and_hasher(256, Default::default()),
-            hasher: Hasher::default(),
+            things: SmallVec::new(),
             fire: None,
             begun: 0,
             buffer: String::with_capacity(256),
@@ -153,69 +154,101 @@ impl Emitter {
     ) {
         let alive =
             |index: usize| names.get(index).is_some_and(Option::is_some) && wanted.get(index) == Some(&true);
+        let name_of = |index: usize| names.get(index).and_then(Option::as_deref).filter(|_| alive(index));
         for triple in &rule.template.triples {
-            let subject = match &triple.subject {
-                Place::Given(given) => evaluator.thing(*given, frame),
-                Place::Node(node) if alive(*node) => names.get(*node).cloned().flatten().unwrap_or_default(),
-                Place::Slot(slot) => match slots.get(*slot).and_then(|values| values.first()) {
-                    Some(Some(bound)) => match &bound.value {
-                        Value::Iri(iri) => iri.clone().into_owned(),
-                        _ => continue,
-                    },
+            // Most optional subfields are not there: then nothing is made for them.
+            let values: &[Option<Bound<'a>>] = match &triple.object {
+                Place::Slot(slot) => match slots.get(*slot) {
+                    Some(values) if values.iter().any(Option::is_some) => values,
                     _ => continue,
                 },
-                Place::Constant(Term::NamedNode(node)) => node.as_str().to_owned(),
-                _ => continue,
+                _ => &[],
             };
-            let subject = NamedNode::new_unchecked(subject);
+            let thing;
+            let subject: &str = match &triple.subject {
+                Place::Given(given) => {
+                    thing = self.thing(*given, frame, evaluator);
+                    &thing
+                }
+                Place::Node(node) => match name_of(*node) {
+                    Some(name) => name,
+                    None => continue,
+                },
+                Place::Slot(slot) => match slots.get(*slot).and_then(|values| values.first()) {
+                    Some(Some(Bound { value: Value::Iri(iri), .. })) => iri,
+                    _ => continue,
+                },
+                Place::Constant(Term::NamedNode(node)) => node.as_str(),
+                Place::Constant(_) => continue,
+            };
             // A predicate made along a list goes with the member of the same number.
             let predicate_at = |member: usize| match &triple.predicate {
-                Predicate::Constant(predicate) => Some(predicate.clone()),
+                Predicate::Constant(predicate) => Some(predicate.as_str()),
                 Predicate::Slot(slot) => {
                     let values = slots.get(*slot)?;
-                    let bound = values.get(if values.len() > 1 { member } else { 0 })?.as_ref()?;
-                    match &bound.value {
-                        Value::Iri(iri) => Some(NamedNode::new_unchecked(iri.clone().into_owned())),
+                    match &values.get(if values.len() > 1 { member } else { 0 })?.as_ref()?.value {
+                        Value::Iri(iri) => Some(iri.as_ref()),
                         _ => None,
                     }
                 }
             };
-            if let Place::Slot(slot) = &triple.object {
-                for (member, bound) in slots.get(*slot).into_iter().flatten().enumerate() {
-                    let (Some(bound), Some(predicate)) = (bound, predicate_at(member)) else { continue };
-                    let value = tagged(bound.value.clone(), frame);
-                    // The reads of a value end where its statement begins.
-                    let (start, count) = bound.touches;
-                    let read = start as usize..(start + count) as usize;
-                    let from = self.outcome.reads.len() as u32;
-                    for (number, touch) in evaluator.touches.get(read).unwrap_or_default().iter().enumerate()
-                    {
-                        if let Some(carried) = self.outcome.carried.get_mut(touch.item as usize) {
-                            *carried |= touch.positions;
-                        }
-                        if number < MOST_READS {
-                            self.outcome.reads.push(*touch);
-                        }
-                    }
-                    let count = count.min(MOST_READS as u32);
-                    self.push(subject.clone(), predicate, value.into_term(), (from, count));
-                }
-                continue;
+            for (member, bound) in values.iter().enumerate() {
+                let (Some(bound), Some(predicate)) = (bound, predicate_at(member)) else { continue };
+                let reads = self.carry(bound, evaluator);
+                let object = match &bound.value {
+                    Value::Text(text) if !frame.twin => Object::Text(text),
+                    Value::Iri(iri) => Object::Iri(iri),
+                    value => Object::Term(tagged(value.clone(), frame).into_term()),
+                };
+                self.push(subject, predicate, object, reads);
             }
             let Some(predicate) = predicate_at(0) else { continue };
             match &triple.object {
-                Place::Constant(term) => self.push(subject, predicate, term.clone(), (0, 0)),
+                Place::Slot(_) => {}
+                Place::Constant(Term::NamedNode(node)) => {
+                    self.push(subject, predicate, Object::Iri(node.as_str()), (0, 0));
+                }
+                Place::Constant(term) => self.push(subject, predicate, Object::Term(term.clone()), (0, 0)),
                 Place::Given(given) => {
-                    let thing = NamedNode::new_unchecked(evaluator.thing(*given, frame));
-                    self.push(subject, predicate, thing.into(), (0, 0));
+                    let thing = self.thing(*given, frame, evaluator);
+                    self.push(subject, predicate, Object::Iri(&thing), (0, 0));
                 }
-                Place::Node(node) if alive(*node) => {
-                    let name = names.get(*node).cloned().flatten().unwrap_or_default();
-                    self.push(subject, predicate, NamedNode::new_unchecked(name).into(), (0, 0));
+                Place::Node(node) => {
+                    if let Some(name) = name_of(*node) {
+                        self.push(subject, predicate, Object::Iri(name), (0, 0));
+                    }
                 }
-                Place::Node(_) | Place::Slot(_) => {}
             }
         }
+    }
+
+    /// The IRI of what the record describes, made once for those there is one of.
+    fn thing<'a>(&mut self, given: Given, frame: &Frame<'a>, evaluator: &Evaluator<'a, '_>) -> Rc<str> {
+        if given == Given::Item {
+            return evaluator.thing(given, frame).into();
+        }
+        if let Some((_, thing)) = self.things.iter().find(|(known, _)| *known == given) {
+            return Rc::clone(thing);
+        }
+        let thing: Rc<str> = evaluator.thing(given, frame).into();
+        self.things.push((given, Rc::clone(&thing)));
+        thing
+    }
+
+    /// Notes what a value was read from.
+    fn carry<'a>(&mut self, bound: &Bound<'a>, evaluator: &Evaluator<'a, '_>) -> (u32, u32) {
+        let (start, count) = bound.touches;
+        let read = start as usize..(start + count) as usize;
+        let from = self.outcome.reads.len() as u32;
+        for (number, touch) in evaluator.touches.get(read).unwrap_or_default().iter().enumerate() {
+            if let Some(carried) = self.outcome.carried.get_mut(touch.item as usize) {
+                *carried |= touch.positions;
+            }
+            if number < MOST_READS {
+                self.outcome.reads.push(*touch);
+            }
+        }
+        (from, count.min(MOST_READS as u32))
     }
 
     /// The name of a node, or `None` when nothing is left of it.
@@ -301,23 +334,78 @@ impl Emitter {
     }
 
     /// Adds a statement unless it is there, and notes who made it.
-    fn push(&mut self, subject: NamedNode, predicate: NamedNode, object: Term, reads: (u32, u32)) {
-        let triple = Triple { subject: NamedOrBlankNode::NamedNode(subject), predicate, object };
-        let mut hash = self.hasher.hash_one(&triple);
+    fn push(&mut self, subject: &str, predicate: &str, object: Object<'_>, reads: (u32, u32)) {
+        let mut hash = sketch(subject, predicate, &object);
         let number = loop {
             match self.seen.get(&hash) {
                 None => {
                     let number = u32::try_from(self.outcome.triples.len()).unwrap_or(u32::MAX);
                     self.seen.insert(hash, number);
-                    self.outcome.triples.push(triple);
+                    self.outcome.triples.push(Triple {
+                        subject: NamedOrBlankNode::NamedNode(NamedNode::new_unchecked(subject)),
+                        predicate: NamedNode::new_unchecked(predicate),
+                        object: object.into_term(),
+                    });
                     break number;
                 }
-                Some(number) if self.outcome.triples.get(*number as usize) == Some(&triple) => break *number,
-                Some(_) => hash = hash.wrapping_add(1),
+                Some(number) => {
+                    let known = self.outcome.triples.get(*number as usize);
+                    if known.is_some_and(|known| is_same(known, subject, predicate, &object)) {
+                        break *number;
+                    }
+                    hash = hash.wrapping_add(1);
+                }
             }
         };
         self.outcome.statements.push(Statement { triple: number, reads });
     }
+}
+
+/// The object of a statement, before it is known whether the statement is a new one.
+enum Object<'v> {
+    Iri(&'v str),
+    Text(&'v str),
+    Term(Term),
+}
+
+impl Object<'_> {
+    fn into_term(self) -> Term {
+        match self {
+            Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
+            Self::Text(text) => Literal::new_simple_literal(text).into(),
+            Self::Term(term) => term,
+        }
+    }
+}
+
+fn is_same(known: &Triple, subject: &str, predicate: &str, object: &Object<'_>) -> bool {
+    let same_object = match (object, &known.object) {
+        (Object::Iri(iri), Term::NamedNode(node)) => node.as_str() == *iri,
+        (Object::Text(text), Term::Literal(literal)) => {
+            literal.value() == *text && literal.language().is_none() && literal.datatype() == xsd::STRING
+        }
+        (Object::Term(term), known) => term == known,
+        _ => false,
+    };
+    let same_subject =
+        matches!(&known.subject, NamedOrBlankNode::NamedNode(node) if node.as_str() == subject);
+    same_object && same_subject && known.predicate.as_str() == predicate
+}
+
+/// A hash of the parts in which the statements of one record differ: names differ at their ends.
+fn sketch(subject: &str, predicate: &str, object: &Object<'_>) -> u64 {
+    let end = |text: &str| text.as_bytes().last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
+    let mut hasher = rustc_hash::FxHasher::default();
+    hasher.write_u64(end(subject));
+    hasher.write_u64(end(predicate) ^ (predicate.len() as u64) << 32 ^ subject.len() as u64);
+    match object {
+        Object::Iri(text) | Object::Text(text) => hasher.write(text.as_bytes()),
+        // The same statement may come as a text and as a term.
+        Object::Term(Term::NamedNode(node)) => hasher.write(node.as_str().as_bytes()),
+        Object::Term(Term::Literal(literal)) => hasher.write(literal.value().as_bytes()),
+        Object::Term(Term::BlankNode(_)) => {}
+    }
+    hasher.finish()
 }
 
 /// In a twin, texts in another script say their language and script.

@@ -481,8 +481,11 @@ impl<'a> Runner<'a, '_, '_> {
             return;
         }
         let mut slots = std::mem::take(&mut self.slots);
-        slots.clear();
-        slots.resize_with(rule_of.slots, Slot::new);
+        // The rooms of the solution before are used again.
+        slots.iter_mut().for_each(Slot::clear);
+        if slots.len() < rule_of.slots {
+            slots.resize_with(rule_of.slots, Slot::new);
+        }
         match member {
             Some((slot, bound)) => {
                 if let Some(slot) = slots.get_mut(slot) {
