@@ -268,6 +268,27 @@ fn removing_a_source_keeps_or_withdraws_its_records() {
     assert_eq!(rows(&desk, "report/records-by-source"), [format!("{BASE}source/other,1")]);
 }
 
+/// On a terminal the question is asked until it is answered.
+#[test]
+fn on_a_terminal_remove_asks_what_becomes_of_the_records() {
+    let desk = Desk::new();
+    desk.write("one.mrc", marc::book("b1", "Walden"));
+    for key in ["one", "two"] {
+        desk.run(&format!("pinakes source add {key} name=S website=https://s.example technique=manual")).ok();
+        desk.run(&format!("pinakes import --source {key} one.mrc")).ok();
+    }
+    // `script` (util-linux) gives the command a terminal.
+    let ask = |key: &str, answers: &str| {
+        let line = format!("script --quiet --return --command 'pinakes source remove {key}' /dev/null");
+        desk.run_with(&line, answers.as_bytes()).ok().text()
+    };
+    let said = ask("one", "perhaps\nkeep\n");
+    assert_eq!(said.matches("Keep or withdraw them?").count(), 2, "{said}");
+    assert!(said.contains("one: removed; 1 record kept"), "{said}");
+    assert!(ask("two", "withdraw\n").contains("two: removed; 1 record withdrawn"));
+    assert_eq!(rows(&desk, "report/records-by-source"), [format!("{BASE}source/one,1")]);
+}
+
 /// What is known of an authority source and of the record that stands for it.
 struct Authority {
     key: &'static str,
