@@ -277,7 +277,7 @@ fn on_a_terminal_remove_asks_what_becomes_of_the_records() {
         desk.run(&format!("pinakes source add {key} name=S website=https://s.example technique=manual")).ok();
         desk.run(&format!("pinakes import --source {key} one.mrc")).ok();
     }
-    // `script` (util-linux) gives the command a terminal.
+    // `script` (bsdutils) gives the command a terminal.
     let ask = |key: &str, answers: &str| {
         let line = format!("script --quiet --return --command 'pinakes source remove {key}' /dev/null");
         desk.run_with(&line, answers.as_bytes()).ok().text()
