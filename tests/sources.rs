@@ -268,6 +268,18 @@ fn removing_a_source_keeps_or_withdraws_its_records() {
     assert_eq!(rows(&desk, "report/records-by-source"), [format!("{BASE}source/other,1")]);
 }
 
+/// A backup without the descriptions would lose what somebody wrote.
+#[test]
+fn descriptions_are_in_the_backup() {
+    let desk = with_profiles();
+    desk.run("pinakes backup copy").ok();
+    desk.run("pinakes restore copy --catalogue restored").ok();
+    let listed =
+        |catalogue: &str| desk.run(&format!("pinakes -c {catalogue} source list --json")).ok().json();
+    assert_eq!(listed("restored"), listed(CATALOGUE));
+    assert_eq!(listed("copy").as_array().unwrap().len(), PROFILES.len());
+}
+
 /// On a terminal the question is asked until it is answered.
 #[test]
 fn on_a_terminal_remove_asks_what_becomes_of_the_records() {
