@@ -20,6 +20,8 @@ fn desk() -> Desk {
     let (_, rest) = guide.split_once("```toml\n# my-rules.toml\n").unwrap();
     desk.write("my-rules.toml", rest.split_once("```").unwrap().0);
     desk.copy("mappings/codes/relators.tsv", "relators.tsv");
+    desk.write("my-codes.tsv", "code\tlabel\nx\tan example\n");
+    desk.copy("mappings/bibframe/keys.rq", "keys.rq");
     desk
 }
 
