@@ -268,6 +268,39 @@ fn removing_a_source_keeps_or_withdraws_its_records() {
     assert_eq!(rows(&desk, "report/records-by-source"), [format!("{BASE}source/other,1")]);
 }
 
+/// A backup without the descriptions would lose what somebody wrote.
+#[test]
+fn descriptions_are_in_the_backup() {
+    let desk = with_profiles();
+    desk.run("pinakes backup copy").ok();
+    desk.run("pinakes restore copy --catalogue restored").ok();
+    let listed =
+        |catalogue: &str| desk.run(&format!("pinakes -c {catalogue} source list --json")).ok().json();
+    assert_eq!(listed("restored"), listed(CATALOGUE));
+    assert_eq!(listed("copy").as_array().unwrap().len(), PROFILES.len());
+}
+
+/// On a terminal the question is asked until it is answered.
+#[test]
+fn on_a_terminal_remove_asks_what_becomes_of_the_records() {
+    let desk = Desk::new();
+    desk.write("one.mrc", marc::book("b1", "Walden"));
+    for key in ["one", "two"] {
+        desk.run(&format!("pinakes source add {key} name=S website=https://s.example technique=manual")).ok();
+        desk.run(&format!("pinakes import --source {key} one.mrc")).ok();
+    }
+    // `script` (bsdutils) gives the command a terminal.
+    let ask = |key: &str, answers: &str| {
+        let line = format!("script --quiet --return --command 'pinakes source remove {key}' /dev/null");
+        desk.run_with(&line, answers.as_bytes()).ok().text()
+    };
+    let said = ask("one", "perhaps\nkeep\n");
+    assert_eq!(said.matches("Keep or withdraw them?").count(), 2, "{said}");
+    assert!(said.contains("one: removed; 1 record kept"), "{said}");
+    assert!(ask("two", "withdraw\n").contains("two: removed; 1 record withdrawn"));
+    assert_eq!(rows(&desk, "report/records-by-source"), [format!("{BASE}source/one,1")]);
+}
+
 /// What is known of an authority source and of the record that stands for it.
 struct Authority {
     key: &'static str,

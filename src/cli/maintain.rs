@@ -5,6 +5,7 @@ use super::{Done, General, output};
 use anyhow::{Context, bail};
 use pinakes::config::Home;
 use pinakes::pipeline::{self, Session, Watch};
+use pinakes::source::Registry;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,10 @@ impl Backup {
         copy(&session.home.store(), &part.join("store"))?;
         let settings = session.home.directory.join(Home::SETTINGS);
         std::fs::copy(settings, part.join(Home::SETTINGS))?;
+        let sources = session.home.directory.join(Registry::FOLDER);
+        if sources.exists() {
+            copy(&sources, &part.join(Registry::FOLDER))?;
+        }
         std::fs::rename(&part, &self.directory)?;
         if general.json {
             output::json(&json!({ "backup": self.directory }))?;

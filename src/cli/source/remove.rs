@@ -56,7 +56,7 @@ impl Remove {
         } else {
             let records = match (kept, withdrawn) {
                 (0, 0) => "it had no records".to_owned(),
-                (kept, 0) => format!("its {} stay", output::count(kept, "record")),
+                (kept, 0) => format!("{} kept", output::count(kept, "record")),
                 (_, withdrawn) => format!("{} withdrawn", output::count(withdrawn, "record")),
             };
             output::line(&format!("{}: removed; {records}", self.key))?;
