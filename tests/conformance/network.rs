@@ -1,8 +1,8 @@
 //! The hostile sets that come over a network: SSRF addresses, compressed bodies, robots.txt and
 //! OAI-PMH answers, each served by a loopback server to the binary or to the fetcher.
 
-use super::Score;
 use super::process::pinakes;
+use super::{CANARY, Score};
 use crate::repository::Canary;
 use pinakes::fetch::{Access, Fetcher, Options, Transport, robots};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,8 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Where every address that must not be asked leads.
-const CANARY: u16 = 19_999;
 /// What one file may take.
 const SECONDS: u64 = 10;
 

@@ -93,7 +93,10 @@ fn handle(fault: Fault, canary: &Canary) {
             assert!(said.to_lowercase().contains(saying), "{fault:?}: {said}");
             assert!(asked <= requests, "{fault:?}: {asked} requests");
             let status = desk.run("pinakes harvest status").ok().text();
-            assert!(status.contains("repo: failed") || status.contains("repo: incomplete"), "{fault:?}: {status}");
+            assert!(
+                status.contains("repo: failed") || status.contains("repo: incomplete"),
+                "{fault:?}: {status}"
+            );
             serving.heal();
             let (code, said, _) = harvest(&desk);
             assert_eq!(code, Some(0), "{fault:?}: {said}");
