@@ -1,5 +1,6 @@
 //! A record laid out for rules: fields with their paths, twins and embedded fields found.
 
+use crate::concordance::presence::CodeSet;
 use crate::concordance::selector::{Alternative, Condition, Key, Tag};
 use crate::record::{Model, Record};
 use rustc_hash::FxHashMap;
@@ -98,6 +99,14 @@ impl<'a> View<'a> {
 
     pub fn subs(&self, range: &Range<usize>) -> &[Sub<'a>] {
         self.subs.get(range.clone()).unwrap_or_default()
+    }
+
+    /// The codes of a field's subfields. Attributes have longer names, and others than rules use.
+    pub fn codes(&self, field: &FieldView<'a>) -> CodeSet {
+        if !self.model.is_marc() {
+            return CodeSet::ANY;
+        }
+        self.subs(&field.subs).iter().fold(CodeSet::NONE, |codes, sub| codes.or(CodeSet::of(sub.code)))
     }
 
     /// Whether a field is what an alternative's tag and conditions ask for; embedding and
