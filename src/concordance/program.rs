@@ -381,7 +381,10 @@ pub enum Content {
     Slot(usize),
     Node(usize),
     /// A triple whose predicate varies: without one it is left out.
-    Varying { predicate: usize, rest: Vec<Self> },
+    Varying {
+        predicate: usize,
+        rest: Vec<Self>,
+    },
 }
 
 #[derive(Debug, Clone)]

@@ -101,7 +101,8 @@ pub fn run_parts<'a>(
             notices: &mut notices,
             member: None,
             silent: Vec::new(),
-            memory: FxHashMap::default(),
+            // Most records are asked for about twenty values.
+            memory: FxHashMap::with_capacity_and_hasher(28, Default::default()),
             occurrence: Cell::new(None),
             work_key: None,
         },
