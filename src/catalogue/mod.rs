@@ -81,6 +81,11 @@ impl Catalogue {
         Ok(Self::over(Box::new(Embedded::open_read_only(&directory.join("store"))?), graphs))
     }
 
+    /// Nothing, for who needs no store.
+    pub fn in_memory(graphs: Graphs) -> Result<Self, CatalogueError> {
+        Ok(Self::over(Box::new(Embedded::in_memory()?), graphs))
+    }
+
     pub fn over(backend: Box<dyn Backend>, graphs: Graphs) -> Self {
         Self { backend, graphs }
     }

@@ -5,6 +5,7 @@ use super::expression::{Compiler, Scope, slots, visit_list};
 use super::file::{EachText, RuleFile, RuleText, Text};
 use super::fragment;
 use super::lex::{self, Token};
+use super::presence::{CodeSet, needed, needed_by_list};
 use super::program::{Each, Expr, Given, Ignore, Ignored, List, Rule, Step, Template};
 use super::selector::{Selector, parse_positions};
 use super::sense;
@@ -376,6 +377,7 @@ impl RuleCompiler<'_, '_> {
         let mut steps: Vec<Step> = Vec::new();
         let mut along: Vec<Option<usize>> = vec![None; names.len()];
         let mut known = vec![false; names.len()];
+        let mut presence = vec![CodeSet::ANY; names.len()];
         let set = |known: &mut Vec<bool>, slot: usize| {
             if let Some(known) = known.get_mut(slot) {
                 *known = true;
@@ -407,7 +409,11 @@ impl RuleCompiler<'_, '_> {
                             *along = Some(slot);
                         }
                         set(&mut known, slot);
-                        steps.push(Step::Values { slot, list });
+                        let needs = needed_by_list(&list, &presence);
+                        if let Some(presence) = presence.get_mut(slot) {
+                            *presence = needs;
+                        }
+                        steps.push(Step::Values { slot, list, needs });
                     }
                     Pending::Bind(slot, expr) => {
                         let mut lists: Vec<usize> =
@@ -425,7 +431,11 @@ impl RuleCompiler<'_, '_> {
                             *along = list;
                         }
                         set(&mut known, slot);
-                        steps.push(Step::Bind { slot, expr, along: list });
+                        let needs = needed(&expr, &presence);
+                        if let Some(presence) = presence.get_mut(slot) {
+                            *presence = needs;
+                        }
+                        steps.push(Step::Bind { slot, expr, along: list, needs });
                     }
                 }
             }

@@ -18,6 +18,7 @@ mod fragment;
 pub mod function;
 mod lex;
 mod need;
+pub mod presence;
 pub mod program;
 mod query;
 mod quoted;

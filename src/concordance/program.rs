@@ -1,5 +1,6 @@
 //! A rule compiled: slots, steps and a template, ready to be run over records.
 
+use super::presence::CodeSet;
 use super::selector::{Condition, Selector};
 use oxrdf::{NamedNode, Term};
 use regex::Regex;
@@ -52,10 +53,13 @@ pub enum Step {
         slot: usize,
         expr: Expr,
         along: Option<usize>,
+        /// Without one of these in the field it is not bound.
+        needs: CodeSet,
     },
     Values {
         slot: usize,
         list: List,
+        needs: CodeSet,
     },
 }
 
@@ -107,8 +111,8 @@ pub struct Codes {
     pub all: bool,
     pub codes: String,
     pub without: String,
-    /// The same for ASCII, a bit a code.
-    ascii: u128,
+    /// The same for ASCII.
+    ascii: CodeSet,
 }
 
 impl Codes {
@@ -120,13 +124,18 @@ impl Codes {
             }
             None => Self { codes: text.to_owned(), ..Self::default() },
         };
-        codes.ascii = (0..128u8).filter(|b| codes.has(char::from(*b))).fold(0, |bits, b| bits | 1 << b);
+        let ascii = (0..128u8).filter(|b| codes.has(char::from(*b))).fold(0, |bits, b| bits | 1 << b);
+        codes.ascii = CodeSet(ascii);
         codes
+    }
+
+    pub fn ascii(&self) -> CodeSet {
+        self.ascii
     }
 
     pub fn contains(&self, code: &str) -> bool {
         if let [byte @ 0..128] = code.as_bytes() {
-            return self.ascii >> byte & 1 == 1;
+            return self.ascii.0 >> byte & 1 == 1;
         }
         let mut chars = code.chars();
         let (Some(first), None) = (chars.next(), chars.next()) else { return false };
@@ -359,6 +368,23 @@ pub struct Node {
     pub varies: bool,
     /// The triples that link to it.
     pub parents: Vec<usize>,
+    /// What its name is made from: its triples, written out.
+    pub content: Vec<Content>,
+}
+
+/// A part of what a node's name is made from.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// What is the same in every record, with the marks that keep parts apart.
+    Constant(String),
+    /// The values of a slot.
+    Slot(usize),
+    Node(usize),
+    /// A triple whose predicate varies: without one it is left out.
+    Varying {
+        predicate: usize,
+        rest: Vec<Self>,
+    },
 }
 
 #[derive(Debug, Clone)]

@@ -45,6 +45,16 @@ pub enum Tag {
     Pattern([u16; 3]),
 }
 
+/// A tag of three digits as a number.
+pub fn tag_number(tag: &str) -> Option<usize> {
+    match tag.as_bytes() {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+            Some(usize::from(a - b'0') * 100 + usize::from(b - b'0') * 10 + usize::from(c - b'0'))
+        }
+        _ => None,
+    }
+}
+
 /// What is asked of a field besides its tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
@@ -302,6 +312,14 @@ impl Tag {
                     })
             }
         }
+    }
+
+    /// The one tag of three digits that it is, as a number.
+    pub fn number(&self) -> Option<usize> {
+        let Self::Pattern(pattern) = self else { return None };
+        pattern.iter().try_fold(0, |number, set| {
+            set.is_power_of_two().then(|| number * 10 + set.trailing_zeros() as usize)
+        })
     }
 
     /// The tag where it is one and no more.

@@ -113,7 +113,7 @@ fn texts(rule: &Rule, lists: &[CodeList]) -> Vec<bool> {
     for step in &rule.steps {
         let (slot, is) = match step {
             Step::Bind { slot, expr, .. } => (*slot, is_text(expr, &texts, lists)),
-            Step::Values { slot, list } => (*slot, is_list_of_texts(list, &texts, lists)),
+            Step::Values { slot, list, .. } => (*slot, is_list_of_texts(list, &texts, lists)),
         };
         if let Some(text) = texts.get_mut(slot) {
             *text = is;

@@ -2,7 +2,7 @@
 
 use super::file::Text;
 use super::lex::{self, Kind, Token};
-use super::program::{Given, Node, Place, Predicate, Template, TripleTemplate};
+use super::program::{Content, Given, Node, Place, Predicate, Template, TripleTemplate};
 use crate::diagnostic::{Code, Problem};
 use crate::ontology::{Kind as TermKind, Lookup, Ontology, rdf};
 use oxrdf::Term;
@@ -73,6 +73,12 @@ pub fn build(
     if !order(&mut template) {
         let message = "nodes of a template link to each other in a circle";
         problems.push(Problem::new(Code::TemplateSyntax, names.text.at.clone(), message));
+    }
+    for index in 0..template.nodes.len() {
+        let content = content(&template, index);
+        if let Some(node) = template.nodes.get_mut(index) {
+            node.content = content;
+        }
     }
     for node in &template.nodes {
         if node.triples.is_empty() && node.slot.is_none() {
@@ -181,6 +187,57 @@ fn order(template: &mut Template) -> bool {
         }
     }
     true
+}
+
+/// The triples of a node as its name is made from them. Marks that no text has keep the parts
+/// apart, so that different contents are written differently.
+fn content(template: &Template, index: usize) -> Vec<Content> {
+    let mut content = Vec::new();
+    let Some(node) = template.nodes.get(index) else { return content };
+    for triple in node.triples.iter().filter_map(|triple| template.triples.get(*triple)) {
+        match &triple.predicate {
+            Predicate::Constant(predicate) => {
+                push_constant(predicate.as_str(), &mut content);
+                push_object(&triple.object, &mut content);
+            }
+            Predicate::Slot(predicate) => {
+                let mut rest = Vec::new();
+                push_object(&triple.object, &mut rest);
+                content.push(Content::Varying { predicate: *predicate, rest });
+            }
+        }
+    }
+    content
+}
+
+fn push_object(object: &Place, content: &mut Vec<Content>) {
+    push_constant("\u{2}", content);
+    match object {
+        Place::Constant(Term::NamedNode(constant)) => push_constant(constant.as_str(), content),
+        Place::Constant(Term::Literal(constant)) => push_constant(constant.value(), content),
+        Place::Constant(_) => {}
+        Place::Given(given) => {
+            let name = match given {
+                Given::Item => "item",
+                Given::Hub => "hub",
+                Given::Work => "work",
+                Given::Instance => "instance",
+                _ => "record",
+            };
+            push_constant(name, content);
+        }
+        Place::Node(other) => content.push(Content::Node(*other)),
+        Place::Slot(slot) => content.push(Content::Slot(*slot)),
+    }
+    push_constant("\u{4}", content);
+}
+
+/// Neighbouring constants are one.
+fn push_constant(text: &str, content: &mut Vec<Content>) {
+    match content.last_mut() {
+        Some(Content::Constant(before)) => before.push_str(text),
+        _ => content.push(Content::Constant(text.to_owned())),
+    }
 }
 
 /// Reports terms that no vocabulary defines, and terms used as what they are not.

@@ -81,11 +81,19 @@ impl ContentTypes {
     }
 
     /// The code of the first evidence that a record shows.
-    pub fn of(&self, record: &Record) -> Option<&str> {
-        self.evidence
-            .iter()
-            .find(|evidence| evidence.models.contains(&record.model) && evidence.holds(record))
-            .map(|evidence| evidence.code.as_str())
+    pub fn of<'c>(&'c self, record: &Record) -> Option<&'c str> {
+        // Lines for one field stand together, and most records do not have it.
+        let mut missing = None;
+        let mut speaks = |evidence: &&'c Evidence| {
+            let tag = evidence.selector.tag();
+            if !evidence.models.contains(&record.model) || tag.is_some() && tag == missing {
+                return false;
+            }
+            missing = tag.filter(|tag| record.field(tag).is_none());
+            missing.is_none() && evidence.holds(record)
+        };
+        let evidence = self.evidence.iter().find(&mut speaks);
+        evidence.map(|evidence| evidence.code.as_str())
     }
 }
 
@@ -174,6 +182,14 @@ impl Evidence {
 }
 
 impl Selector {
+    /// The field it looks into, if it is one.
+    fn tag(&self) -> Option<&str> {
+        match self {
+            Self::Positions { tag, .. } | Self::Value { tag, .. } => Some(tag),
+            Self::Leader { .. } | Self::Predicate(_) => None,
+        }
+    }
+
     fn read(text: &str) -> Option<Self> {
         if text.contains("://") {
             return Some(Self::Predicate(text.to_owned()));

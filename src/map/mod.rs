@@ -45,7 +45,7 @@ pub struct Mapped {
 /// The statements of one record's graph.
 pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
     let name = context.graphs.record(context.source, context.id);
-    let mut triples = Vec::with_capacity(160 + record.triples.len());
+    let mut triples = Vec::with_capacity(8 + record.triples.len());
     describe(record, context, &name, &mut triples);
     if record.model == Model::Rdf {
         let diagnostics = rdf::map(record, context.concordances, &name, &mut triples);
@@ -55,7 +55,9 @@ pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
     let mut outcome = run(record, &view, context, &name);
     let rules = context.concordances.rules_for(record.model, context.source);
     let text = trace::write(rules, &view, &outcome, name.as_str());
-    triples.append(&mut outcome.triples);
+    // The rules made most of them, so the others go there.
+    outcome.triples.splice(0..0, triples);
+    let mut triples = std::mem::take(&mut outcome.triples);
     triples.push(Triple::new(name.clone(), pin::FIELDS, Literal::new_simple_literal(fields(&view))));
     if !text.is_empty() {
         triples.push(Triple::new(name.clone(), pin::TRACE, Literal::new_simple_literal(text)));

@@ -15,7 +15,7 @@
 //! line with `STRBEFORE` and `STRAFTER`: `queries/report/origin.rq`.
 
 use crate::concordance::program::Rule;
-use crate::concordance::run::{Outcome, Touch, View, WHOLE};
+use crate::concordance::run::{Outcome, Touch, View, WHOLE, Whose};
 use oxrdf::{NamedOrBlankNode, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -26,7 +26,7 @@ pub const LONGEST_VALUE: usize = 80;
 
 /// Writes the trace of a record.
 pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -> String {
-    let mut out = String::with_capacity(outcome.fires.len() * 120);
+    let mut out = String::with_capacity(outcome.fires.len() * 48 + outcome.statements.len() * 48);
     let occurrences = occurrences(view);
     let mut named = Named::default();
     for fire in &outcome.fires {
@@ -43,32 +43,30 @@ pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -
         for made in outcome.made(fire) {
             let Some(triple) = outcome.triples.get(made.triple as usize) else { continue };
             let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
-            let name = local(subject.as_str(), record);
-            let own = is_own(name, rule);
+            let subject = Name::of(subject.as_str(), made.subject, rule, record);
             let reads = outcome.reads(made);
             let mark = out.len();
-            if own && reads.is_empty() {
-                out.push_str(name);
+            if subject.own && reads.is_empty() {
+                out.push_str(subject.local);
+            } else if subject.own {
+                push_property(subject.local, triple.predicate.as_str(), &mut out);
+                push_reads(view, reads, &mut out);
             } else {
-                out.push_str(name);
-                out.push(' ');
-                out.push_str(property(triple.predicate.as_str()));
-                if !own {
+                let object = match &triple.object {
+                    Term::NamedNode(node) => Name::of(node.as_str(), made.object, rule, record),
+                    _ => Name::default(),
+                };
+                // A link to a node of this rule is found by the node.
+                if object.own {
+                    out.push_str(object.local);
+                } else {
+                    push_property(subject.local, triple.predicate.as_str(), &mut out);
                     out.push(' ');
                     match &triple.object {
-                        // A link to a node of this rule is found by the node.
-                        Term::NamedNode(node) if is_own(local(node.as_str(), record), rule) => {
-                            out.truncate(mark);
-                            out.push_str(local(node.as_str(), record));
-                        }
                         Term::NamedNode(node) => push_value(node.as_str(), &mut out),
                         Term::Literal(literal) => push_value(literal.value(), &mut out),
                         Term::BlankNode(_) => {}
                     }
-                }
-                let linked = !out.get(mark..).unwrap_or_default().contains(' ');
-                if !linked {
-                    out.push('|');
                     push_reads(view, reads, &mut out);
                 }
             }
@@ -82,6 +80,30 @@ pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -
         out.push('\n');
     }
     out
+}
+
+/// What a line calls a thing.
+#[derive(Default)]
+struct Name<'a> {
+    /// Its name in the record.
+    local: &'a str,
+    /// It is a node of the line's rule.
+    own: bool,
+}
+
+impl<'a> Name<'a> {
+    fn of(iri: &'a str, whose: Whose, rule: &Rule, record: &str) -> Self {
+        // Most are known to begin with the record's IRI, which need not be compared again.
+        let within = || iri.get(record.len() + 1..).unwrap_or("record");
+        match whose {
+            Whose::Rule => Self { local: within(), own: true },
+            Whose::Record => Self { local: within(), own: false },
+            Whose::Other => {
+                let local = local(iri, record);
+                Self { local, own: is_own(local, rule) }
+            }
+        }
+    }
 }
 
 /// The parts of a line.
@@ -123,7 +145,8 @@ fn sketch(part: &[u8]) -> u64 {
 
 /// Which of its kind each field is, from 1.
 fn occurrences(view: &View<'_>) -> Vec<u32> {
-    let mut counts: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut counts: FxHashMap<&str, u32> =
+        FxHashMap::with_capacity_and_hasher(view.fields.len().min(64), Default::default());
     view.fields
         .iter()
         .map(|field| {
@@ -154,6 +177,12 @@ fn local<'a>(iri: &'a str, record: &str) -> &'a str {
 /// Whether a node was named after this rule.
 fn is_own(name: &str, rule: &Rule) -> bool {
     name.strip_prefix(rule.name.as_str()).is_some_and(|rest| rest.len() == 17 && rest.starts_with('-'))
+}
+
+fn push_property(subject: &str, predicate: &str, out: &mut String) {
+    out.push_str(subject);
+    out.push(' ');
+    out.push_str(property(predicate));
 }
 
 fn property(iri: &str) -> &str {
@@ -191,8 +220,9 @@ fn push_value(value: &str, out: &mut String) {
     }
 }
 
-/// `ab`, `/35-37`, or `245 c` for a value of another field.
+/// `|ab`, `|/35-37`, or `|245 c` for a value of another field.
 fn push_reads(view: &View<'_>, reads: &[Touch], out: &mut String) {
+    out.push('|');
     let mut last: Option<u32> = None;
     for touch in reads {
         if last == Some(touch.item) {
@@ -203,10 +233,21 @@ fn push_reads(view: &View<'_>, reads: &[Touch], out: &mut String) {
             Some(sub) => out.push_str(sub.code),
             None if touch.positions != WHOLE && touch.positions != 0 => {
                 let (from, to) = (touch.positions.trailing_zeros(), 63 - touch.positions.leading_zeros());
-                let _ =
-                    if from == to { write!(out, "/{from:02}") } else { write!(out, "/{from:02}-{to:02}") };
+                out.push('/');
+                push_two_digits(from, out);
+                if from != to {
+                    out.push('-');
+                    push_two_digits(to, out);
+                }
             }
             None => {}
         }
+    }
+}
+
+/// A position: there are 64.
+fn push_two_digits(number: u32, out: &mut String) {
+    for digit in [number / 10, number % 10] {
+        out.push(char::from_digit(digit, 10).unwrap_or('0'));
     }
 }

@@ -21,10 +21,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Pages that may wait for the writer.
-const WAITING: usize = 2;
+/// Pages that may wait for the writer; those that do are archived in one step, for a step has
+/// its price: an fsync and a transaction.
+const WAITING: usize = 4;
 /// How often the writer looks whether somebody wants the catalogue while no page comes.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -124,8 +125,10 @@ pub fn harvest_notes(session: &Session) -> Result<BTreeMap<String, Note>, Pipeli
     Ok(notes)
 }
 
-/// The copy of the notes that a harvest at work leaves for those who cannot read the archive.
+/// The copy of the notes that a harvest at work leaves for those who cannot read the archive,
 const BESIDE: &str = "harvest.json";
+/// and how old it may be.
+const STALE: Duration = Duration::from_secs(1);
 
 /// The notes as the harvest at work left them; nothing if none is.
 pub fn notes_beside(home: &Home) -> Result<BTreeMap<String, Note>, PipelineError> {
@@ -403,25 +406,41 @@ fn take(
         for source in sources.iter().filter(|source| !source.over) {
             intake.pending.run(&home.graphs, source.number, &source.run);
         }
+        let mut next = None;
+        let mut left: Option<Instant> = None;
         let turn = loop {
-            match receiver.recv_timeout(LOOK) {
-                Ok(News { index, step, counts }) => {
+            match next.take().map_or_else(|| receiver.recv_timeout(LOOK), Ok) {
+                Ok(News { index, step, mut counts }) => {
+                    let mut steps = vec![step];
+                    while steps.len() < WAITING && next.is_none() {
+                        match receiver.try_recv() {
+                            Ok(more) if more.index == index => {
+                                steps.push(more.step);
+                                counts = more.counts;
+                            }
+                            Ok(other) => next = Some(other),
+                            Err(_) => break,
+                        }
+                    }
                     if let Some(source) = sources.get_mut(index) {
                         source.counts = counts;
                         source.request.time = (request.clock)();
-                        source.news(step, &mut intake)?;
+                        source.news(steps, &mut intake)?;
                     }
                     let done = sources.iter().map(|source| source.account.summary.records).sum();
                     if let Some(size) = expected(sources) {
                         intake.watch.expect(size);
                     }
                     intake.watch.advance(done, done);
-                    leave_beside(home, sources);
+                    if left.is_none_or(|left| left.elapsed() > STALE) {
+                        leave_beside(home, sources);
+                        left = Some(Instant::now());
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break Turn::Over,
             }
-            if lock.is_wanted() {
+            if next.is_none() && lock.is_wanted() {
                 break Turn::Wanted;
             }
         };
@@ -444,10 +463,22 @@ fn expected(sources: &[Source]) -> Option<u64> {
 }
 
 impl Source {
-    fn news(&mut self, step: Step, intake: &mut Intake<'_>) -> Result<(), PipelineError> {
-        match step {
-            Step::Page(page) => self.page(*page, intake),
-            Step::Done(done) => {
+    fn news(&mut self, steps: Vec<Step>, intake: &mut Intake<'_>) -> Result<(), PipelineError> {
+        let mut pages = Vec::with_capacity(steps.len());
+        // The last step of a source is its only one that is no page.
+        let mut last = None;
+        for step in steps {
+            match step {
+                Step::Page(page) => pages.push(*page),
+                other => last = Some(other),
+            }
+        }
+        if !pages.is_empty() {
+            self.pages(pages, intake)?;
+        }
+        match last {
+            None | Some(Step::Page(_)) => Ok(()),
+            Some(Step::Done(done)) => {
                 self.over = true;
                 self.say(done.notices, intake);
                 if !done.everything {
@@ -462,7 +493,7 @@ impl Source {
                 intake.archive.append(&[self.noted()?])?;
                 Ok(())
             }
-            Step::Failed(failure) => {
+            Some(Step::Failed(failure)) => {
                 self.over = true;
                 let said = source_failed(&failure);
                 self.say(failure.notices, intake);
@@ -476,41 +507,46 @@ impl Source {
         }
     }
 
-    /// Archives a page with the state after it.
-    fn page(&mut self, page: Page, intake: &mut Intake<'_>) -> Result<(), PipelineError> {
-        self.say(page.notices, intake);
-        self.note.state = page.state;
-        self.note.pages += 1;
-        self.note.window = page.progress.window;
-        self.note.expected = page.progress.complete_list_size;
-        self.note.received = page.progress.received;
-        let taking = Taking { request: &self.request, run: self.number };
-        let mut decoded = Vec::with_capacity(page.records.len() + page.rejects.len());
-        for record in page.records {
-            let kind = if record.header.deleted { Kind::Withdrawal } else { Kind::Record };
-            let id = record.header.identifier.unwrap_or_default();
-            let mut entry = Entry::new(kind, &self.request.source, &id, self.number, &self.request.time)
-                .with_payload(record.payload);
-            entry.format = Some(oai::FORMAT);
-            entry.content_type.clone_from(&self.request.content_type);
-            entry.origin = Origin { name: self.url.clone(), number: record.number, offset: record.offset };
-            let diagnostics = record.diagnostics.into_iter();
-            let diagnostics =
-                diagnostics.map(|said| placed(said, &self.request, &page.url, Some(&entry))).collect();
-            decoded.push(Decoded { entry, record: None, diagnostics });
-        }
-        for reject in page.rejects {
-            let payload = Payload { bytes: reject.payload, number: reject.number, offset: reject.offset };
-            let mut rejected = taking.rejected(&self.url, Some(oai::FORMAT), payload, reject.diagnostic);
-            for diagnostic in &mut rejected.diagnostics {
-                diagnostic.place.origin = Some(page.url.clone());
-                diagnostic.place.record.clone_from(&reject.identifier);
-            }
-            decoded.push(rejected);
+    /// Archives pages with the state after them.
+    fn pages(&mut self, pages: Vec<Page>, intake: &mut Intake<'_>) -> Result<(), PipelineError> {
+        let mut decoded = Vec::with_capacity(pages.iter().map(|page| page.records.len()).sum());
+        for page in pages {
+            self.note.pages += 1;
+            self.note.window = page.progress.window;
+            self.note.expected = page.progress.complete_list_size;
+            self.note.received = page.progress.received;
+            self.note.state = page.state;
+            self.say(page.notices, intake);
+            decoded.extend(page.records.into_iter().map(|record| self.record(record, &page.url)));
+            decoded.extend(page.rejects.into_iter().map(|reject| self.reject(reject, &page.url)));
         }
         let Self { request, number, account, note, .. } = self;
         let taking = Taking { request, run: *number };
         intake.batch(taking, account, decoded, Some(&mut |summary| note.entry(taking, summary)))
+    }
+
+    fn record(&self, record: oai::Record, page: &str) -> Decoded {
+        let kind = if record.header.deleted { Kind::Withdrawal } else { Kind::Record };
+        let id = record.header.identifier.unwrap_or_default();
+        let mut entry = Entry::new(kind, &self.request.source, &id, self.number, &self.request.time)
+            .with_payload(record.payload);
+        entry.format = Some(oai::FORMAT);
+        entry.content_type.clone_from(&self.request.content_type);
+        entry.origin = Origin { name: self.url.clone(), number: record.number, offset: record.offset };
+        let diagnostics = record.diagnostics.into_iter();
+        let diagnostics = diagnostics.map(|said| placed(said, &self.request, page, Some(&entry))).collect();
+        Decoded { entry, record: None, diagnostics }
+    }
+
+    fn reject(&self, reject: oai::Reject, page: &str) -> Decoded {
+        let taking = Taking { request: &self.request, run: self.number };
+        let payload = Payload { bytes: reject.payload, number: reject.number, offset: reject.offset };
+        let mut rejected = taking.rejected(&self.url, Some(oai::FORMAT), payload, reject.diagnostic);
+        for diagnostic in &mut rejected.diagnostics {
+            diagnostic.place.origin = Some(page.to_owned());
+            diagnostic.place.record.clone_from(&reject.identifier);
+        }
+        rejected
     }
 
     /// The state as an entry.

@@ -114,12 +114,12 @@ impl Session {
         Self::with_lock(home, lock, watch)
     }
 
-    /// For taking records into the archive alone; the store stays where it is.
+    /// For taking records into the archive alone; the store stays where it is, and shut.
     pub fn write_archive(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
         let lock = Lock::write(&home.directory, &home.command, &mut |busy| watch.busy(busy))?;
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
-        let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
+        let catalogue = Catalogue::in_memory(home.graphs.clone())?;
         Self::assemble(home, archive, catalogue, lock)
     }
 

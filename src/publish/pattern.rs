@@ -401,7 +401,7 @@ pub fn bind(rule: &Rule, slot: usize) -> Option<&Expr> {
 /// The list that binds a variable.
 pub fn values(rule: &Rule, slot: usize) -> Option<&List> {
     let found = rule.steps.iter().find_map(|step| match step {
-        Step::Values { slot: bound, list } if *bound == slot => Some(list),
+        Step::Values { slot: bound, list, .. } if *bound == slot => Some(list),
         _ => None,
     });
     found.or(match &rule.each {

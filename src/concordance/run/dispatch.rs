@@ -1,7 +1,7 @@
 //! Which rules a field may fire.
 
 use crate::concordance::program::Rule;
-use crate::concordance::selector::Tag;
+use crate::concordance::selector::{Tag, tag_number};
 
 /// The rules for one model, found by tag.
 #[derive(Debug, Default)]
@@ -45,13 +45,7 @@ impl Table {
 
     /// The rules that may be meant, and whether all of them are for this tag.
     pub fn for_tag(&self, tag: &str) -> (&[(usize, usize)], bool) {
-        let number = match tag.as_bytes() {
-            [a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
-                Some(usize::from(a - b'0') * 100 + usize::from(b - b'0') * 10 + usize::from(c - b'0'))
-            }
-            _ => None,
-        };
-        match number.and_then(|number| self.numeric.get(number)) {
+        match tag_number(tag).and_then(|number| self.numeric.get(number)) {
             Some(rules) => (rules, true),
             None => (&self.others, false),
         }

@@ -35,6 +35,9 @@ impl<'a> Evaluator<'a, '_> {
                 }
                 continue;
             }
+            if !view.may_have(&alternative.tag) {
+                continue;
+            }
             for (index, field) in view.fields.iter().enumerate() {
                 if !view.is_meant(index, alternative) {
                     continue;
@@ -67,18 +70,20 @@ impl<'a> Evaluator<'a, '_> {
                 let range = alternative.positions.clone().unwrap_or(0..view.leader.len());
                 return slice(view.leader, &range).is_some();
             }
-            view.fields.iter().enumerate().any(|(index, field)| {
-                view.is_meant(index, alternative)
-                    && match (&alternative.subfield, &alternative.positions) {
-                        (Some(code), None) => view.subs(&field.subs).iter().any(|sub| sub.code == code),
-                        (Some(code), Some(range)) => view
-                            .subs(&field.subs)
-                            .iter()
-                            .any(|sub| sub.code == code && slice(sub.value, range).is_some()),
-                        (None, Some(range)) => slice(field.text, range).is_some(),
-                        (None, None) => true,
-                    }
-            })
+            let mut fields = view.fields.iter().enumerate();
+            view.may_have(&alternative.tag)
+                && fields.any(|(index, field)| {
+                    view.is_meant(index, alternative)
+                        && match (&alternative.subfield, &alternative.positions) {
+                            (Some(code), None) => view.subs(&field.subs).iter().any(|sub| sub.code == code),
+                            (Some(code), Some(range)) => view
+                                .subs(&field.subs)
+                                .iter()
+                                .any(|sub| sub.code == code && slice(sub.value, range).is_some()),
+                            (None, Some(range)) => slice(field.text, range).is_some(),
+                            (None, None) => true,
+                        }
+                })
         })
     }
 }

@@ -6,16 +6,16 @@
 
 use super::eval::{Bound, Evaluator, Slot};
 use super::value::Value;
-use super::{Fire, Frame, Outcome, Statement, push_hex};
+use super::{Fire, Frame, Outcome, Statement, Whose, push_hex};
 use crate::concordance::function::script;
-use crate::concordance::program::{Given, Place, Predicate, Rule};
+use crate::concordance::program::{Content, Place, Predicate, Rule, Template};
 use crate::ontology::xsd;
 use oxrdf::{Literal, NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::hash::Hasher;
-use std::rc::Rc;
 
 /// What is remembered of the subfields one statement was read from.
 const MOST_READS: usize = 64;
@@ -26,9 +26,7 @@ pub type Names = SmallVec<[Option<String>; 4]>;
 pub struct Emitter {
     outcome: Outcome,
     /// The first statement with a hash; the rest are tried one after the other.
-    seen: FxHashMap<u64, u32>,
-    /// The IRIs of record, hub, work and instance.
-    things: SmallVec<[(Given, Rc<str>); 4]>,
+    seen: FxHashMap<u32, u32>,
     fire: Option<(usize, Option<usize>)>,
     /// Where the statements of the fire at hand begin.
     begun: usize,
@@ -51,7 +49,6 @@ impl Emitter {
         Self {
             outcome,
             seen: FxHashMap::with_capacity_and_hasher(256, Default::default()),
-            things: SmallVec::new(),
             fire: None,
             begun: 0,
             buffer: String::with_capacity(256),
@@ -154,6 +151,11 @@ impl Emitter {
     ) {
         let alive =
             |index: usize| names.get(index).is_some_and(Option::is_some) && wanted.get(index) == Some(&true);
+        // A node of its own slot has the name that the rule gives it, whatever that is.
+        let whose = |index: usize| match rule.template.nodes.get(index) {
+            Some(node) if node.slot.is_none() => Whose::Rule,
+            _ => Whose::Other,
+        };
         let name_of = |index: usize| names.get(index).and_then(Option::as_deref).filter(|_| alive(index));
         for triple in &rule.template.triples {
             // Most optional subfields are not there: then nothing is made for them.
@@ -165,20 +167,20 @@ impl Emitter {
                 _ => &[],
             };
             let thing;
-            let subject: &str = match &triple.subject {
+            let subject: (&str, Whose) = match &triple.subject {
                 Place::Given(given) => {
-                    thing = self.thing(*given, frame, evaluator);
-                    &thing
+                    thing = evaluator.thing(*given, frame);
+                    (&thing, Whose::Record)
                 }
                 Place::Node(node) => match name_of(*node) {
-                    Some(name) => name,
+                    Some(name) => (name, whose(*node)),
                     None => continue,
                 },
                 Place::Slot(slot) => match slots.get(*slot).and_then(|values| values.first()) {
-                    Some(Some(Bound { value: Value::Iri(iri), .. })) => iri,
+                    Some(Some(Bound { value: Value::Iri(iri), .. })) => (iri, Whose::Other),
                     _ => continue,
                 },
-                Place::Constant(Term::NamedNode(node)) => node.as_str(),
+                Place::Constant(Term::NamedNode(node)) => (node.as_str(), Whose::Other),
                 Place::Constant(_) => continue,
             };
             // A predicate made along a list goes with the member of the same number.
@@ -197,7 +199,7 @@ impl Emitter {
                 let reads = self.carry(bound, evaluator);
                 let object = match &bound.value {
                     Value::Text(text) if !frame.twin => Object::Text(text),
-                    Value::Iri(iri) => Object::Iri(iri),
+                    Value::Iri(iri) => Object::Iri(iri, Whose::Other),
                     value => Object::Term(tagged(value.clone(), frame).into_term()),
                 };
                 self.push(subject, predicate, object, reads);
@@ -206,33 +208,20 @@ impl Emitter {
             match &triple.object {
                 Place::Slot(_) => {}
                 Place::Constant(Term::NamedNode(node)) => {
-                    self.push(subject, predicate, Object::Iri(node.as_str()), (0, 0));
+                    self.push(subject, predicate, Object::Iri(node.as_str(), Whose::Other), (0, 0));
                 }
                 Place::Constant(term) => self.push(subject, predicate, Object::Term(term.clone()), (0, 0)),
                 Place::Given(given) => {
-                    let thing = self.thing(*given, frame, evaluator);
-                    self.push(subject, predicate, Object::Iri(&thing), (0, 0));
+                    let thing = evaluator.thing(*given, frame);
+                    self.push(subject, predicate, Object::Iri(&thing, Whose::Record), (0, 0));
                 }
                 Place::Node(node) => {
                     if let Some(name) = name_of(*node) {
-                        self.push(subject, predicate, Object::Iri(name), (0, 0));
+                        self.push(subject, predicate, Object::Iri(name, whose(*node)), (0, 0));
                     }
                 }
             }
         }
-    }
-
-    /// The IRI of what the record describes, made once for those there is one of.
-    fn thing<'a>(&mut self, given: Given, frame: &Frame<'a>, evaluator: &Evaluator<'a, '_>) -> Rc<str> {
-        if given == Given::Item {
-            return evaluator.thing(given, frame).into();
-        }
-        if let Some((_, thing)) = self.things.iter().find(|(known, _)| *known == given) {
-            return Rc::clone(thing);
-        }
-        let thing: Rc<str> = evaluator.thing(given, frame).into();
-        self.things.push((given, Rc::clone(&thing)));
-        thing
     }
 
     /// Notes what a value was read from.
@@ -265,49 +254,8 @@ impl Emitter {
     ) -> Option<String> {
         let template = &rule.template;
         let node = template.nodes.get(index)?;
-        let mut varied = false;
-        let buffer = &mut self.buffer;
-        buffer.clear();
-        for triple in node.triples.iter().filter_map(|triple| template.triples.get(*triple)) {
-            match &triple.predicate {
-                Predicate::Constant(predicate) => buffer.push_str(predicate.as_str()),
-                Predicate::Slot(slot) => match slots.get(*slot).and_then(|values| values.first()) {
-                    Some(Some(bound)) => {
-                        varied = true;
-                        bound.value.write_content(buffer);
-                    }
-                    _ => continue,
-                },
-            }
-            buffer.push('\u{2}');
-            match &triple.object {
-                Place::Constant(Term::NamedNode(constant)) => buffer.push_str(constant.as_str()),
-                Place::Constant(Term::Literal(constant)) => buffer.push_str(constant.value()),
-                Place::Constant(_) => {}
-                Place::Given(given) => buffer.push_str(match given {
-                    Given::Item => "item",
-                    Given::Hub => "hub",
-                    Given::Work => "work",
-                    Given::Instance => "instance",
-                    _ => "record",
-                }),
-                Place::Node(other) => {
-                    if let Some(name) = names.get(*other).and_then(Option::as_ref) {
-                        // The record's own IRI says nothing about the content.
-                        buffer.push_str(name.rsplit('#').next().unwrap_or(name));
-                        varied |= template.nodes.get(*other).is_some_and(|node| node.varies);
-                    }
-                }
-                Place::Slot(slot) => {
-                    for bound in slots.get(*slot).into_iter().flatten().flatten() {
-                        varied = true;
-                        bound.value.write_content(buffer);
-                        buffer.push('\u{3}');
-                    }
-                }
-            }
-            buffer.push('\u{4}');
-        }
+        self.buffer.clear();
+        let varied = write_content(&node.content, template, slots, names, &mut self.buffer);
         if node.varies && !varied {
             return None;
         }
@@ -334,13 +282,18 @@ impl Emitter {
     }
 
     /// Adds a statement unless it is there, and notes who made it.
-    fn push(&mut self, subject: &str, predicate: &str, object: Object<'_>, reads: (u32, u32)) {
+    fn push(&mut self, subject: (&str, Whose), predicate: &str, object: Object<'_>, reads: (u32, u32)) {
+        let (subject, whose_subject) = subject;
+        let whose_object = match object {
+            Object::Iri(_, whose) => whose,
+            _ => Whose::Other,
+        };
         let mut hash = sketch(subject, predicate, &object);
         let number = loop {
-            match self.seen.get(&hash) {
-                None => {
+            match self.seen.entry(hash) {
+                Entry::Vacant(entry) => {
                     let number = u32::try_from(self.outcome.triples.len()).unwrap_or(u32::MAX);
-                    self.seen.insert(hash, number);
+                    entry.insert(number);
                     self.outcome.triples.push(Triple {
                         subject: NamedOrBlankNode::NamedNode(NamedNode::new_unchecked(subject)),
                         predicate: NamedNode::new_unchecked(predicate),
@@ -348,22 +301,62 @@ impl Emitter {
                     });
                     break number;
                 }
-                Some(number) => {
-                    let known = self.outcome.triples.get(*number as usize);
+                Entry::Occupied(entry) => {
+                    let number = *entry.get();
+                    let known = self.outcome.triples.get(number as usize);
                     if known.is_some_and(|known| is_same(known, subject, predicate, &object)) {
-                        break *number;
+                        break number;
                     }
                     hash = hash.wrapping_add(1);
                 }
             }
         };
-        self.outcome.statements.push(Statement { triple: number, reads });
+        let statement = Statement { triple: number, reads, subject: whose_subject, object: whose_object };
+        self.outcome.statements.push(statement);
     }
+}
+
+/// Writes what a node's name is made from; says whether anything in it depends on the record.
+fn write_content(
+    content: &[Content],
+    template: &Template,
+    slots: &[Slot<'_>],
+    names: &[Option<String>],
+    out: &mut String,
+) -> bool {
+    let mut varied = false;
+    for part in content {
+        match part {
+            Content::Constant(text) => out.push_str(text),
+            Content::Slot(slot) => {
+                for bound in slots.get(*slot).into_iter().flatten().flatten() {
+                    varied = true;
+                    bound.value.write_content(out);
+                    out.push('\u{3}');
+                }
+            }
+            Content::Node(other) => {
+                if let Some(name) = names.get(*other).and_then(Option::as_ref) {
+                    // The record's own IRI says nothing about the content.
+                    out.push_str(name.rsplit('#').next().unwrap_or(name));
+                    varied |= template.nodes.get(*other).is_some_and(|node| node.varies);
+                }
+            }
+            Content::Varying { predicate, rest } => {
+                if let Some(Some(bound)) = slots.get(*predicate).and_then(|values| values.first()) {
+                    varied = true;
+                    bound.value.write_content(out);
+                    write_content(rest, template, slots, names, out);
+                }
+            }
+        }
+    }
+    varied
 }
 
 /// The object of a statement, before it is known whether the statement is a new one.
 enum Object<'v> {
-    Iri(&'v str),
+    Iri(&'v str, Whose),
     Text(&'v str),
     Term(Term),
 }
@@ -371,7 +364,7 @@ enum Object<'v> {
 impl Object<'_> {
     fn into_term(self) -> Term {
         match self {
-            Self::Iri(iri) => NamedNode::new_unchecked(iri).into(),
+            Self::Iri(iri, _) => NamedNode::new_unchecked(iri).into(),
             Self::Text(text) => Literal::new_simple_literal(text).into(),
             Self::Term(term) => term,
         }
@@ -380,7 +373,7 @@ impl Object<'_> {
 
 fn is_same(known: &Triple, subject: &str, predicate: &str, object: &Object<'_>) -> bool {
     let same_object = match (object, &known.object) {
-        (Object::Iri(iri), Term::NamedNode(node)) => node.as_str() == *iri,
+        (Object::Iri(iri, _), Term::NamedNode(node)) => node.as_str() == *iri,
         (Object::Text(text), Term::Literal(literal)) => {
             literal.value() == *text && literal.language().is_none() && literal.datatype() == xsd::STRING
         }
@@ -393,19 +386,20 @@ fn is_same(known: &Triple, subject: &str, predicate: &str, object: &Object<'_>) 
 }
 
 /// A hash of the parts in which the statements of one record differ: names differ at their ends.
-fn sketch(subject: &str, predicate: &str, object: &Object<'_>) -> u64 {
+fn sketch(subject: &str, predicate: &str, object: &Object<'_>) -> u32 {
     let end = |text: &str| text.as_bytes().last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write_u64(end(subject));
     hasher.write_u64(end(predicate) ^ (predicate.len() as u64) << 32 ^ subject.len() as u64);
     match object {
-        Object::Iri(text) | Object::Text(text) => hasher.write(text.as_bytes()),
+        Object::Iri(text, _) | Object::Text(text) => hasher.write(text.as_bytes()),
         // The same statement may come as a text and as a term.
         Object::Term(Term::NamedNode(node)) => hasher.write(node.as_str().as_bytes()),
         Object::Term(Term::Literal(literal)) => hasher.write(literal.value().as_bytes()),
         Object::Term(Term::BlankNode(_)) => {}
     }
-    hasher.finish()
+    // The hasher turns its best bits to the end.
+    hasher.finish() as u32
 }
 
 /// In a twin, texts in another script say their language and script.

@@ -25,6 +25,7 @@ use std::cell::Cell;
 pub struct Evaluator<'a, 'n> {
     pub view: &'a View<'a>,
     pub names: &'a RecordNames<'a>,
+    pub things: &'a Things,
     pub lists: &'a [CodeList],
     pub touches: Vec<Touch>,
     pub notices: &'n mut Notices,
@@ -39,6 +40,20 @@ pub struct Evaluator<'a, 'n> {
     pub occurrence: Cell<Option<(usize, u64)>>,
     /// The last title and name, and their key: works and instances have the same.
     pub work_key: Option<(String, String, Option<String>)>,
+}
+
+/// The IRIs of what a record describes, of which there is one each.
+pub struct Things {
+    pub hub: String,
+    pub work: String,
+    pub instance: String,
+}
+
+impl Things {
+    pub fn of(record: &str) -> Self {
+        let named = |name: &str| [record, name].concat();
+        Self { hub: named("#hub"), work: named("#work"), instance: named("#instance") }
+    }
 }
 
 /// A value of another field, and what was read for it.
@@ -242,15 +257,18 @@ impl<'a> Evaluator<'a, '_> {
             Expr::Member => self.member.clone(),
             Expr::Nothing => None,
             Expr::Joined(list, separator) => {
-                let members = self.list(list, frame, slots);
+                let mut members = Slot::new();
+                self.list(list, frame, slots, &mut members);
                 let parts: Vec<Cow<'a, str>> =
-                    members.into_iter().map(|member| member.value.into_text()).collect();
+                    members.into_iter().flatten().map(|member| member.value.into_text()).collect();
                 (!parts.is_empty()).then(|| Value::Text(parts.join(separator).into()))
             }
             Expr::Material => Some(Value::Text(self.material(frame)?.into())),
             Expr::First(list) => {
                 let start = self.touches.len();
-                let first = self.list(list, frame, slots).into_iter().next()?;
+                let mut members = Slot::new();
+                self.list(list, frame, slots, &mut members);
+                let first = members.into_iter().flatten().next()?;
                 let (from, count) = first.touches;
                 // Keep the reads of the first member alone.
                 let kept: SmallVec<[Touch; 4]> = self
@@ -269,9 +287,8 @@ impl<'a> Evaluator<'a, '_> {
 
     fn given(&mut self, given: Given, frame: &Frame<'a>) -> Option<Value<'a>> {
         Some(match given {
-            Given::Record => Value::Iri(self.names.record.into()),
-            Given::Hub | Given::Work | Given::Instance | Given::Item => {
-                Value::Iri(self.thing(given, frame).into())
+            Given::Record | Given::Hub | Given::Work | Given::Instance | Given::Item => {
+                Value::Iri(self.thing(given, frame))
             }
             Given::Tag => Value::Text(frame.tag.into()),
             Given::Ind1 => Value::Text(one_character(frame.ind1)),
@@ -291,21 +308,21 @@ impl<'a> Evaluator<'a, '_> {
         })
     }
 
-    /// The IRI of what the record describes.
-    pub fn thing(&self, given: Given, frame: &Frame<'a>) -> String {
-        let mut iri = String::with_capacity(self.names.record.len() + 24);
-        iri.push_str(self.names.record);
-        iri.push_str(match given {
-            Given::Hub => "#hub",
-            Given::Work => "#work",
-            Given::Instance => "#instance",
-            Given::Item => "#item",
-            _ => "",
-        });
-        if given == Given::Item {
-            self.push_occurrence(frame, &mut iri);
+    /// The IRI of the record or of what it describes.
+    pub fn thing(&self, given: Given, frame: &Frame<'a>) -> Cow<'a, str> {
+        match given {
+            Given::Hub => self.things.hub.as_str().into(),
+            Given::Work => self.things.work.as_str().into(),
+            Given::Instance => self.things.instance.as_str().into(),
+            Given::Item => {
+                let mut iri = String::with_capacity(self.names.record.len() + 22);
+                iri.push_str(self.names.record);
+                iri.push_str("#item");
+                self.push_occurrence(frame, &mut iri);
+                iri.into()
+            }
+            _ => self.names.record.into(),
         }
-        iri
     }
 
     /// What tells this occurrence of a field from others.

@@ -2,6 +2,7 @@
 
 use super::value::WHOLE;
 use super::view::{FieldView, Sub, View};
+use crate::concordance::presence::CodeSet;
 use std::ops::Range;
 
 /// The field, or the part of it, that an expression looks at.
@@ -20,6 +21,8 @@ pub struct Frame<'a> {
     /// The whole text, for `:at`.
     pub full_text: &'a str,
     pub subs: Range<usize>,
+    /// The codes of the field's subfields; those of a part of it may be fewer.
+    pub codes: CodeSet,
     pub outer: Option<&'a str>,
     /// The field whose content names nodes of this occurrence; none in rules over the record.
     pub named_after: Option<usize>,
@@ -45,6 +48,7 @@ pub fn empty_frame<'a>(tag: &'a str, item: u32) -> Frame<'a> {
         text_start: 0,
         full_text: "",
         subs: 0..0,
+        codes: CodeSet::NONE,
         outer: None,
         named_after: None,
         iterated: None,
@@ -64,6 +68,7 @@ pub fn field_frame<'a>(view: &View<'a>, index: usize, field: &'a FieldView<'a>) 
     let text = if view.model.is_marc() { field.text } else { field.text.trim() };
     frame.text = (!text.trim().is_empty()).then_some(text);
     frame.subs = field.subs.clone();
+    frame.codes = view.codes(field);
     frame.named_after = Some(index);
     frame
 }

@@ -9,21 +9,15 @@ use crate::concordance::program::{ElementPath, List};
 use smallvec::SmallVec;
 
 impl<'a> Evaluator<'a, '_> {
-    /// The members of a list, each with its reads.
-    pub fn list(
-        &mut self,
-        list: &'a List,
-        frame: &Frame<'a>,
-        slots: &[Slot<'a>],
-    ) -> SmallVec<[Bound<'a>; 4]> {
-        let mut found = SmallVec::new();
+    /// Adds the members of a list, each with its reads.
+    pub fn list(&mut self, list: &'a List, frame: &Frame<'a>, slots: &[Slot<'a>], found: &mut Slot<'a>) {
         match list {
             List::Every(codes, pattern) => {
                 for index in frame.subs.clone() {
                     let Some(sub) = self.view.subs.get(index).copied() else { continue };
-                    let matches = pattern.as_ref().is_none_or(|regex| regex.is_match(trim(sub.value)));
-                    if codes.contains(sub.code) && matches {
-                        self.member(&mut found, |this| this.sub(&sub));
+                    let matches = || pattern.as_ref().is_none_or(|regex| regex.is_match(trim(sub.value)));
+                    if codes.contains(sub.code) && matches() {
+                        self.member(found, |this| this.sub(&sub));
                     }
                 }
             }
@@ -40,7 +34,7 @@ impl<'a> Evaluator<'a, '_> {
                         position += size;
                         if says_something(piece) {
                             let bits = if code == "text" { positions(&range) } else { WHOLE };
-                            this.member(&mut found, |this| {
+                            this.member(found, |this| {
                                 this.touch(item, bits);
                                 Some(Value::Text(piece.into()))
                             });
@@ -53,19 +47,21 @@ impl<'a> Evaluator<'a, '_> {
                     for piece in
                         text.split(separator.as_str()).map(str::trim).filter(|piece| !piece.is_empty())
                     {
-                        this.member(&mut found, |this| {
+                        this.member(found, |this| {
                             this.touch(item, WHOLE);
                             Some(Value::Text(piece.into()))
                         });
                     }
                 });
             }
-            List::Path(paths) => self.descendants(paths, frame, &mut found),
+            List::Path(paths) => self.descendants(paths, frame, found),
             List::Mapped { list, expr } => {
-                for member in self.list(list, frame, slots) {
+                let mut members = Slot::new();
+                self.list(list, frame, slots, &mut members);
+                for member in members.into_iter().flatten() {
                     let (start, count) = member.touches;
                     let before = self.member.replace(member.value);
-                    self.member(&mut found, |this| {
+                    self.member(found, |this| {
                         this.touches.extend_from_within(start as usize..(start + count) as usize);
                         this.eval(expr, frame, slots)
                     });
@@ -77,7 +73,7 @@ impl<'a> Evaluator<'a, '_> {
                     let Some(sub) = self.view.subs.get(index).copied() else { continue };
                     if sub.code == code {
                         let frame = Frame { iterated: Some(sub), ..frame.clone() };
-                        self.member(&mut found, |this| this.eval(expr, &frame, slots));
+                        self.member(found, |this| this.eval(expr, &frame, slots));
                     }
                 }
             }
@@ -85,25 +81,25 @@ impl<'a> Evaluator<'a, '_> {
                 // A list made from another list's members has as many as that one.
                 let lengths = made_from.iter().filter_map(|slot| slots.get(*slot).map(|values| values.len()));
                 let members = lengths.max().unwrap_or(1).max(1);
+                if members == 1 && frame.element == 0 {
+                    self.member(found, |this| this.eval(expr, frame, slots));
+                    return;
+                }
+                let mut frame = frame.clone();
                 for element in 0..members {
-                    let frame = Frame { element, ..frame.clone() };
-                    self.member(&mut found, |this| this.eval(expr, &frame, slots));
+                    frame.element = element;
+                    self.member(found, |this| this.eval(expr, &frame, slots));
                 }
             }
         }
-        found
     }
 
-    fn member(
-        &mut self,
-        found: &mut SmallVec<[Bound<'a>; 4]>,
-        value: impl FnOnce(&mut Self) -> Option<Value<'a>>,
-    ) {
+    fn member(&mut self, found: &mut Slot<'a>, value: impl FnOnce(&mut Self) -> Option<Value<'a>>) {
         let start = self.touches.len();
         match value(self).filter(|value| !is_empty(value)) {
             Some(value) => {
                 let touches = (start as u32, (self.touches.len() - start) as u32);
-                found.push(Bound { value, touches });
+                found.push(Some(Bound { value, touches }));
             }
             None => self.touches.truncate(start),
         }
@@ -136,12 +132,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    fn descendants(
-        &mut self,
-        paths: &[ElementPath],
-        frame: &Frame<'a>,
-        found: &mut SmallVec<[Bound<'a>; 4]>,
-    ) {
+    fn descendants(&mut self, paths: &[ElementPath], frame: &Frame<'a>, found: &mut Slot<'a>) {
         let mut ends: SmallVec<[(usize, usize); 8]> = SmallVec::new();
         for (number, path) in paths.iter().enumerate() {
             ends.extend(self.ends(path, frame).into_iter().map(|index| (index, number)));

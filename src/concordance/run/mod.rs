@@ -20,7 +20,7 @@ mod view;
 pub use apply::apply_all;
 pub use dispatch::Table;
 pub use frame::Frame;
-pub use outcome::{Fire, Notice, Notices, Outcome, Statement};
+pub use outcome::{Fire, Notice, Notices, Outcome, Statement, Whose};
 pub use value::{Touch, Value, WHOLE};
 pub use view::{FieldView, View};
 
@@ -28,10 +28,11 @@ use super::codes::CodeList;
 use super::program::{Each, Ignored, Rule, Step};
 use super::selector::Alternative;
 use emit::{Emitter, Names};
-use eval::{Evaluator, Slot};
+use eval::{Evaluator, Slot, Things};
 use frame::{empty_frame, field_frame};
 use rustc_hash::FxHashMap;
 use slice::slice;
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 use value::positions;
@@ -88,17 +89,20 @@ pub fn run_parts<'a>(
             twins_of.entry(partner).or_default().push(number);
         }
     }
+    let things = Things::of(names.record);
     let mut runner = Runner {
         rules,
         evaluator: Evaluator {
             view,
             names,
+            things: &things,
             lists: rules.lists,
-            touches: Vec::new(),
+            touches: Vec::with_capacity(32),
             notices: &mut notices,
             member: None,
             silent: Vec::new(),
-            memory: FxHashMap::default(),
+            // Most records are asked for about twenty values.
+            memory: FxHashMap::with_capacity_and_hasher(28, Default::default()),
             occurrence: Cell::new(None),
             work_key: None,
         },
@@ -394,75 +398,75 @@ impl<'a> Runner<'a, '_, '_> {
         // so that no record takes longer than its size allows. The rest goes to the fallback.
         let most = (MOST_READINGS / frame.subs.len().max(1)).max(100);
         let view = self.evaluator.view;
-        let mut pieces: smallvec::SmallVec<[Range<usize>; 4]> = smallvec::SmallVec::new();
         match &rule_of.group {
-            None => pieces.push(frame.subs.clone()),
+            None => self.piece(rule, rule_of, frame, made, keep, most, &mut number),
             Some(code) => {
-                // `a+`: a run of `$a` counts as one.
-                let (code, runs) = code.strip_suffix('+').map_or((code.as_str(), false), |code| (code, true));
-                let mut start = frame.subs.start;
-                let (mut seen, mut before) = (false, false);
-                for index in frame.subs.clone() {
-                    let is_code = view.subs.get(index).is_some_and(|sub| code.contains(sub.code));
-                    if is_code && seen && !(runs && before) {
-                        pieces.push(start..index);
-                        start = index;
+                for piece in pieces(view, &frame.subs, code) {
+                    if number >= most {
+                        self.emitter.cut = true;
+                        break;
                     }
-                    seen |= is_code;
-                    before = is_code;
-                }
-                pieces.push(start..frame.subs.end);
-            }
-        }
-        for piece in pieces {
-            if number >= most {
-                self.emitter.cut = true;
-                break;
-            }
-            let mut frame = frame.clone();
-            frame.subs = piece;
-            match &rule_of.each {
-                None => {
-                    self.solution(rule, rule_of, &frame, None, number, made, keep);
-                    number += 1;
-                }
-                Some(Each::Codes(codes)) => {
-                    let mut count = 0;
-                    for index in frame.subs.clone() {
-                        let Some(sub) = view.subs.get(index).copied() else { continue };
-                        if sub.code.len() == 1 && codes.contains(sub.code) {
-                            if number >= most {
-                                self.emitter.cut = true;
-                                break;
-                            }
-                            count += 1;
-                            let frame = Frame { iterated: Some(sub), number: count, ..frame.clone() };
-                            self.solution(rule, rule_of, &frame, None, number, made, keep);
-                            number += 1;
-                        }
-                    }
-                }
-                Some(Each::List { slot, list }) => {
-                    self.evaluator.touches.clear();
-                    let members = self.evaluator.list(list, &frame, &[]);
-                    let touches = std::mem::take(&mut self.evaluator.touches);
-                    for member in members {
-                        if number >= most {
-                            self.emitter.cut = true;
-                            break;
-                        }
-                        self.evaluator.touches.clear();
-                        let (start, count) = member.touches;
-                        let read = touches.get(start as usize..(start + count) as usize).unwrap_or_default();
-                        self.evaluator.touches.extend_from_slice(read);
-                        let bound = eval::Bound { value: member.value, touches: (0, count) };
-                        self.solution(rule, rule_of, &frame, Some((*slot, bound)), number, made, keep);
-                        number += 1;
-                    }
+                    let frame = Frame { subs: piece, ..frame.clone() };
+                    self.piece(rule, rule_of, &frame, made, keep, most, &mut number);
                 }
             }
         }
         self.emitter.end();
+    }
+
+    /// The solutions of a field, or of one piece of it.
+    #[expect(clippy::too_many_arguments, reason = "all that solutions need")]
+    fn piece(
+        &mut self,
+        rule: usize,
+        rule_of: &'a Rule,
+        frame: &Frame<'a>,
+        made: &[Made],
+        keep: bool,
+        most: usize,
+        number: &mut usize,
+    ) {
+        match &rule_of.each {
+            None => {
+                self.solution(rule, rule_of, frame, None, *number, made, keep);
+                *number += 1;
+            }
+            Some(Each::Codes(codes)) => {
+                let mut frame = frame.clone();
+                frame.number = 0;
+                for sub in self.evaluator.view.subs(&frame.subs) {
+                    if sub.code.len() == 1 && codes.contains(sub.code) {
+                        if *number >= most {
+                            self.emitter.cut = true;
+                            break;
+                        }
+                        frame.iterated = Some(*sub);
+                        frame.number += 1;
+                        self.solution(rule, rule_of, &frame, None, *number, made, keep);
+                        *number += 1;
+                    }
+                }
+            }
+            Some(Each::List { slot, list }) => {
+                self.evaluator.touches.clear();
+                let mut members = Slot::new();
+                self.evaluator.list(list, frame, &[], &mut members);
+                let touches = std::mem::take(&mut self.evaluator.touches);
+                for member in members.into_iter().flatten() {
+                    if *number >= most {
+                        self.emitter.cut = true;
+                        break;
+                    }
+                    self.evaluator.touches.clear();
+                    let (start, count) = member.touches;
+                    let read = touches.get(start as usize..(start + count) as usize).unwrap_or_default();
+                    self.evaluator.touches.extend_from_slice(read);
+                    let bound = eval::Bound { value: member.value, touches: (0, count) };
+                    self.solution(rule, rule_of, frame, Some((*slot, bound)), *number, made, keep);
+                    *number += 1;
+                }
+            }
+        }
     }
 
     #[expect(clippy::too_many_arguments, reason = "a solution is all of this")]
@@ -482,7 +486,7 @@ impl<'a> Runner<'a, '_, '_> {
         }
         let mut slots = std::mem::take(&mut self.slots);
         // The rooms of the solution before are used again.
-        slots.iter_mut().for_each(Slot::clear);
+        slots.iter_mut().take(rule_of.slots).for_each(Slot::clear);
         if slots.len() < rule_of.slots {
             slots.resize_with(rule_of.slots, Slot::new);
         }
@@ -496,32 +500,42 @@ impl<'a> Runner<'a, '_, '_> {
         }
         let said = self.evaluator.notices.list.len();
         for step in &rule_of.steps {
-            let (slot, values): (usize, Slot<'a>) = match step {
-                Step::Values { slot, list } => {
-                    let members = self.evaluator.list(list, frame, &slots);
-                    (*slot, members.into_iter().map(Some).collect())
-                }
-                Step::Bind { slot, expr, along: None } => {
-                    let bound = self.evaluator.bound(expr, frame, &slots);
+            match step {
+                Step::Values { slot, list, needs } => {
+                    if !needs.is_met_by(frame.codes) {
+                        continue;
+                    }
+                    let mut values = slots.get_mut(*slot).map(std::mem::take).unwrap_or_default();
+                    self.evaluator.list(list, frame, &slots, &mut values);
                     if let Some(slot) = slots.get_mut(*slot) {
-                        slot.clear();
+                        *slot = values;
+                    }
+                }
+                Step::Bind { slot, expr, along: None, needs } => {
+                    let bound = if needs.is_met_by(frame.codes) {
+                        self.evaluator.bound(expr, frame, &slots)
+                    } else {
+                        None
+                    };
+                    if let Some(slot) = slots.get_mut(*slot) {
                         slot.push(bound);
                     }
-                    continue;
                 }
-                Step::Bind { slot, expr, along: Some(list) } => {
+                Step::Bind { slot, expr, along: Some(list), .. } => {
                     let members = slots.get(*list).map_or(0, |values| values.len());
+                    if members == 0 {
+                        continue;
+                    }
                     let mut frame = frame.clone();
-                    let mut values = Slot::new();
+                    let mut values = slots.get_mut(*slot).map(std::mem::take).unwrap_or_default();
                     for element in 0..members {
                         frame.element = element;
                         values.push(self.evaluator.bound(expr, &frame, &slots));
                     }
-                    (*slot, values)
+                    if let Some(slot) = slots.get_mut(*slot) {
+                        *slot = values;
+                    }
                 }
-            };
-            if let Some(slot) = slots.get_mut(slot) {
-                *slot = values;
             }
         }
         if let Some(when) = &rule_of.when
@@ -548,9 +562,29 @@ impl<'a> Runner<'a, '_, '_> {
     }
 }
 
-pub(super) fn push_hex(number: u64, out: &mut String) {
-    for shift in (0..16).rev() {
-        let digit = (number >> (shift * 4)) as u32 & 15;
-        out.push(char::from_digit(digit, 16).unwrap_or('0'));
+/// The parts of a field, each of which begins with one of some codes; `a+` counts a run of
+/// `$a` as one.
+fn pieces(view: &View<'_>, subs: &Range<usize>, code: &str) -> SmallVec<[Range<usize>; 4]> {
+    let (code, runs) = code.strip_suffix('+').map_or((code, false), |code| (code, true));
+    let mut pieces = SmallVec::new();
+    let mut start = subs.start;
+    let (mut seen, mut before) = (false, false);
+    for index in subs.clone() {
+        let is_code = view.subs.get(index).is_some_and(|sub| code.contains(sub.code));
+        if is_code && seen && !(runs && before) {
+            pieces.push(start..index);
+            start = index;
+        }
+        seen |= is_code;
+        before = is_code;
     }
+    pieces.push(start..subs.end);
+    pieces
+}
+
+/// Sixteen digits.
+pub(super) fn push_hex(number: u64, out: &mut String) {
+    let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble };
+    let digits: [u8; 16] = std::array::from_fn(|at| digit((number >> (60 - at * 4)) as u8 & 15));
+    out.push_str(std::str::from_utf8(&digits).unwrap_or_default());
 }

@@ -88,4 +88,17 @@ pub struct Statement {
     pub triple: u32,
     /// What was read for it: a part of [`Outcome::reads`], empty for a constant.
     pub reads: (u32, u32),
+    pub subject: Whose,
+    pub object: Whose,
+}
+
+/// After what a thing is named: who made it knows, and whoever writes it down need not compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// A node of the rule that made the statement.
+    Rule,
+    /// The record, or what it describes.
+    Record,
+    /// Anything else, texts included.
+    Other,
 }

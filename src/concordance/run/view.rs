@@ -1,6 +1,7 @@
 //! A record laid out for rules: fields with their paths, twins and embedded fields found.
 
-use crate::concordance::selector::{Alternative, Condition, Key, Tag};
+use crate::concordance::presence::CodeSet;
+use crate::concordance::selector::{Alternative, Condition, Key, Tag, tag_number};
 use crate::record::{Model, Record};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -40,6 +41,8 @@ pub struct View<'a> {
     pub fields: Vec<FieldView<'a>>,
     /// How many subfields, texts and leaders there are to carry.
     pub items: usize,
+    /// A bit for each tag of three digits that a field has.
+    numbers: [u64; 16],
 }
 
 impl<'a> View<'a> {
@@ -48,7 +51,13 @@ impl<'a> View<'a> {
         let mut subs = Vec::with_capacity(count * 3);
         let mut fields: Vec<FieldView<'a>> = Vec::with_capacity(count);
         let mut open: Vec<usize> = Vec::new();
+        let mut numbers = [0; 16];
         for field in record.fields() {
+            if let Some(number) = tag_number(field.tag())
+                && let Some(bits) = numbers.get_mut(number / 64)
+            {
+                *bits |= 1 << (number % 64);
+            }
             let start = subs.len();
             for subfield in field.subfields() {
                 let item = u32::try_from(subs.len()).unwrap_or(u32::MAX);
@@ -80,7 +89,16 @@ impl<'a> View<'a> {
             items: item as usize + 1,
             subs,
             fields,
+            numbers,
         }
+    }
+
+    /// Whether a field may have a tag: most that rules ask for are in few records, and one of
+    /// three digits is known not to be there.
+    pub fn may_have(&self, tag: &Tag) -> bool {
+        tag.number().is_none_or(|number| {
+            self.numbers.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+        })
     }
 
     /// Every tag or path in the record, those of fields in another script included.
@@ -98,6 +116,14 @@ impl<'a> View<'a> {
 
     pub fn subs(&self, range: &Range<usize>) -> &[Sub<'a>] {
         self.subs.get(range.clone()).unwrap_or_default()
+    }
+
+    /// The codes of a field's subfields. Attributes have longer names, and others than rules use.
+    pub fn codes(&self, field: &FieldView<'a>) -> CodeSet {
+        if !self.model.is_marc() {
+            return CodeSet::ANY;
+        }
+        self.subs(&field.subs).iter().fold(CodeSet::NONE, |codes, sub| codes.or(CodeSet::of(sub.code)))
     }
 
     /// Whether a field is what an alternative's tag and conditions ask for; embedding and

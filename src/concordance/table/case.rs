@@ -142,11 +142,11 @@ impl<'r> Facts<'r> {
 
     pub(super) fn of_slot(rule: &'r Rule, slot: usize) -> Self {
         let listed = rule.steps.iter().find_map(|step| match step {
-            Step::Values { slot: bound, list: List::Single(expr, _) | List::PerSubfield { expr, .. } }
-                if *bound == slot =>
-            {
-                Some(expr)
-            }
+            Step::Values {
+                slot: bound,
+                list: List::Single(expr, _) | List::PerSubfield { expr, .. },
+                ..
+            } if *bound == slot => Some(expr),
             _ => None,
         });
         expr_of(rule, slot).or(listed).map_or(Self::Nothing, |expr| Self::Of(rule, expr))
@@ -165,7 +165,7 @@ impl<'r> Facts<'r> {
                     for step in &rule.steps {
                         match step {
                             Step::Bind { slot: bound, expr, .. } if bound == slot => waiting.push(expr),
-                            Step::Values { slot: bound, list } if bound == slot => {
+                            Step::Values { slot: bound, list, .. } if bound == slot => {
                                 visit_list(list, &mut |inner| waiting.push(inner));
                             }
                             _ => {}

@@ -279,7 +279,7 @@ impl Look<'_> {
                 Step::Bind { slot: bound, expr, .. } if *bound == slot => {
                     self.read(expr, case, conditions, reads, depth);
                 }
-                Step::Values { slot: bound, list } if *bound == slot => {
+                Step::Values { slot: bound, list, .. } if *bound == slot => {
                     self.read_list(list, case, conditions, reads, depth);
                 }
                 _ => {}
