@@ -15,7 +15,7 @@ import sys
 import tempfile
 import urllib.request
 
-ROUNDS = 3
+ROUNDS = int(os.environ.get("ROUNDS", 3))
 
 SICKLE = """
 import sys
@@ -75,7 +75,7 @@ def compare(pinakes, url, records, folder):
 
     def catalogue(name):
         path = folder / name
-        subprocess.run([pinakes, "init", path, "--base", "https://catalogue.example/", "--quiet"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([pinakes, "init", path, "--base", "https://catalogue.example/", "--quiet"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         (path / "sources").mkdir(exist_ok=True)
         (path / "sources/repo.toml").write_text(
             f'name = "r"\nwebsite = "{url}"\ntechnique = "oai-pmh"\n[oai]\nurl = "{url}"\nprefix = "oai_dc"\n'

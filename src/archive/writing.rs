@@ -76,9 +76,10 @@ impl<'t> Tables<'t> {
 
     /// What a new entry amounts to, and how it is to be stored, if it is.
     pub fn take(&mut self, entry: &Entry, force: bool) -> Result<(Outcome, Option<Stored>), ArchiveError> {
+        let mut state = None;
         let outcome = match entry.kind {
             Kind::Record | Kind::Withdrawal => {
-                let outcome = judge(&self.state(entry)?, entry);
+                let outcome = judge(state.insert(self.state(entry)?), entry);
                 if force && outcome == Outcome::Known { Outcome::Changed } else { outcome }
             }
             Kind::Reject => match self.reject_keys.get(&reject_key(entry).0).map_err(failed)? {
@@ -111,17 +112,24 @@ impl<'t> Tables<'t> {
             let holder = self.payloads.get(&entry.hash.0).map_err(failed)?;
             stored.same = holder.map(|holder| holder.value());
         }
-        self.note(entry, stored)?;
+        self.note(entry, stored, state)?;
         Ok((outcome, Some(stored)))
     }
 
     /// Notes an entry that is in the segments.
     pub fn replay(&mut self, entry: &Entry) -> Result<(), ArchiveError> {
-        self.note(entry, Stored { sequence: entry.sequence, run: entry.run, same: entry.same })
+        let stored = Stored { sequence: entry.sequence, run: entry.run, same: entry.same };
+        self.note(entry, stored, None)
     }
 
-    /// Notes an entry that is in the segments, or is about to be.
-    fn note(&mut self, entry: &Entry, stored: Stored) -> Result<(), ArchiveError> {
+    /// Notes an entry that is in the segments, or is about to be; with the state of its record,
+    /// if somebody has looked it up.
+    fn note(
+        &mut self,
+        entry: &Entry,
+        stored: Stored,
+        state: Option<RecordState>,
+    ) -> Result<(), ArchiveError> {
         let Stored { sequence, run, same } = stored;
         self.next = sequence + 1;
         if entry.kind.is_received() && same.is_none() && !entry.payload.is_empty() {
@@ -139,7 +147,7 @@ impl<'t> Tables<'t> {
         match entry.kind {
             Kind::Concordance | Kind::ConcordanceUnloaded | Kind::Harvest => {}
             Kind::Record | Kind::Withdrawal => {
-                let mut state = self.state(entry)?;
+                let mut state = state.map_or_else(|| self.state(entry), Ok)?;
                 let was = state.current().map(|version| version.withdrawn);
                 let withdrawn = entry.kind == Kind::Withdrawal;
                 match (was, withdrawn) {

@@ -23,9 +23,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Pages that may wait for the writer; those that do are archived in one step, for a step has
-/// its price: an fsync and a transaction.
+/// Pages that may wait for the writer.
 const WAITING: usize = 4;
+/// A step into the archive has its price, an fsync and a transaction. So pages that come one
+/// upon the other take it together: for so long,
+const GATHERING: Duration = Duration::from_millis(50);
+/// and up to so many bytes.
+const TOGETHER: usize = 4 << 20;
 /// How often the writer looks whether somebody wants the catalogue while no page comes.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -411,14 +415,20 @@ fn take(
         let turn = loop {
             match next.take().map_or_else(|| receiver.recv_timeout(LOOK), Ok) {
                 Ok(News { index, step, mut counts }) => {
+                    let until = Instant::now() + GATHERING;
+                    let mut bytes = weight(&step);
                     let mut steps = vec![step];
-                    while steps.len() < WAITING && next.is_none() {
-                        match receiver.try_recv() {
+                    while bytes < TOGETHER && matches!(steps.last(), Some(Step::Page(_))) {
+                        match receiver.recv_timeout(until.saturating_duration_since(Instant::now())) {
                             Ok(more) if more.index == index => {
+                                bytes += weight(&more.step);
                                 steps.push(more.step);
                                 counts = more.counts;
                             }
-                            Ok(other) => next = Some(other),
+                            Ok(other) => {
+                                next = Some(other);
+                                break;
+                            }
                             Err(_) => break,
                         }
                     }
@@ -448,6 +458,14 @@ fn take(
         intake.flush()?;
         Ok(turn)
     })
+}
+
+/// How many bytes of records a step brings.
+fn weight(step: &Step) -> usize {
+    match step {
+        Step::Page(page) => page.records.iter().map(|record| record.payload.len()).sum(),
+        Step::Done(_) | Step::Failed(_) => 0,
+    }
 }
 
 /// How many records there will be in the end, if all sources tell.
