@@ -1,0 +1,219 @@
+//! How alike are two records, feature by feature?
+//!
+//! Every comparison of the profile gives a *level*: 0 when one side says nothing, else the
+//! place in the kind's list, best first. The levels of a pair are packed into one number, four
+//! bits each, so that equal outcomes are counted rather than kept. All reading of texts happens
+//! before the first pair; comparing works on numbers.
+
+pub mod code;
+pub mod edit;
+pub mod edition;
+pub mod extent;
+pub mod identifier;
+pub mod name;
+pub mod part;
+pub mod phrase;
+pub mod terms;
+pub mod text;
+pub mod title;
+pub mod year;
+
+use std::collections::BTreeMap;
+
+use self::terms::Terms;
+use super::feature::{Column, FeatureTable, Id};
+use super::profile::{Compare, Kind, Profile};
+
+/// Levels of all comparisons of a pair, four bits each.
+pub type Vector = u64;
+
+/// How rare words are, by feature.
+pub type Weights = BTreeMap<Box<str>, Terms>;
+
+/// The level of one comparison in a vector.
+pub fn level_at(vector: Vector, comparison: usize) -> u8 {
+    ((vector >> (4 * comparison)) & 15) as u8
+}
+
+/// A feature's values, read for a kind of comparison.
+pub enum Read {
+    Title(title::Titles),
+    Names(name::Names),
+    Years(year::Years),
+    Phrases(phrase::Phrases),
+    Editions(edition::Editions),
+    Extents(extent::Extents),
+    Codes(code::Codes),
+    Identifiers(identifier::Identifiers),
+    Texts(text::Texts),
+    /// Numbers of titles that other comparisons have read: the places of these comparisons,
+    /// and what else was read for this one.
+    Numbers(part::Numbers, Vec<usize>, Vec<(Box<str>, title::Titles)>),
+    /// No record of the table has the feature.
+    Nothing,
+}
+
+/// Compares the records of one table as one profile says.
+pub struct Comparer<'a> {
+    table: &'a FeatureTable,
+    profile: &'a Profile,
+    read: Vec<Read>,
+    weights: Weights,
+}
+
+impl<'a> Comparer<'a> {
+    /// Reads all texts. With `weights` words weigh as they did when the model was made.
+    pub fn new(table: &'a FeatureTable, profile: &'a Profile, weights: Option<&Weights>) -> Self {
+        let mut weighed = Weights::new();
+        let mut read: Vec<Read> = Vec::new();
+        for compare in &profile.compare {
+            let one = read_feature(table, profile, compare, &read, weights, &mut weighed);
+            read.push(one);
+        }
+        Self { table, profile, read, weights: weighed }
+    }
+
+    pub fn table(&self) -> &'a FeatureTable {
+        self.table
+    }
+
+    pub fn profile(&self) -> &'a Profile {
+        self.profile
+    }
+
+    /// The weights of words, to be kept with the model.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// What a comparison has read.
+    pub fn read(&self, comparison: usize) -> &Read {
+        &self.read[comparison]
+    }
+
+    /// The column a comparison is about.
+    pub fn column(&self, comparison: usize) -> Option<&'a Column> {
+        self.profile.compare.get(comparison).and_then(|compare| self.table.column(&compare.feature))
+    }
+
+    /// Compares two records.
+    pub fn vector(&self, left: Id, right: Id) -> Vector {
+        let mut vector = 0;
+        for at in 0..self.read.len() {
+            vector |= u64::from(self.level(at, left, right)) << (4 * at);
+        }
+        vector
+    }
+
+    /// Identifiers that too many records carry to prove anything: feature and value.
+    pub fn crowded(&self) -> Vec<(&str, &str)> {
+        let mut crowded = Vec::new();
+        for (compare, read) in self.profile.compare.iter().zip(&self.read) {
+            if let (Read::Identifiers(identifiers), Some(column)) = (read, self.table.column(&compare.feature)) {
+                let values = identifiers.crowded().iter();
+                crowded.extend(values.map(|value| (&*compare.feature, column.strings().get(*value))));
+            }
+        }
+        crowded.sort_unstable();
+        crowded
+    }
+
+    fn level(&self, at: usize, left: Id, right: Id) -> u8 {
+        let compare = &self.profile.compare[at];
+        let raw = match &self.read[at] {
+            Read::Nothing => 0,
+            Read::Numbers(numbers, titles, others) => {
+                let mut columns: Vec<(&title::Titles, &Column)> = Vec::with_capacity(4);
+                for other in titles {
+                    if let (Read::Title(titles), Some(column)) = (&self.read[*other], self.column(*other)) {
+                        columns.push((titles, column));
+                    }
+                }
+                for (feature, titles) in others {
+                    if let Some(column) = self.table.column(feature) {
+                        columns.push((titles, column));
+                    }
+                }
+                part::level(&columns, *numbers, left, right)
+            }
+            read => {
+                let Some(column) = self.table.column(&compare.feature) else { return 0 };
+                match read {
+                    Read::Title(titles) => titles.level(column, left, right),
+                    Read::Names(names) => {
+                        let beside = compare.beside.first().and_then(|feature| self.table.column(feature));
+                        names.level(column, beside, left, right)
+                    }
+                    Read::Years(years) => years.level(column, left, right),
+                    Read::Phrases(phrases) => phrases.level(column, left, right),
+                    Read::Editions(editions) => editions.level(column, left, right),
+                    Read::Extents(extents) => extents.level(column, left, right),
+                    Read::Codes(codes) => codes.level(column, left, right),
+                    Read::Identifiers(identifiers) => identifiers.level(column, left, right),
+                    Read::Texts(texts) => texts.level(column, left, right),
+                    Read::Numbers(..) | Read::Nothing => 0,
+                }
+            }
+        };
+        compare.declared(raw)
+    }
+}
+
+fn read_feature(
+    table: &FeatureTable,
+    profile: &Profile,
+    compare: &Compare,
+    before: &[Read],
+    weights: Option<&Weights>,
+    weighed: &mut Weights,
+) -> Read {
+    let words = &profile.words;
+    let records = table.len() as u32;
+    if let Kind::Part | Kind::Number = compare.kind {
+        let numbers = if compare.kind == Kind::Part { part::Numbers::OfParts } else { part::Numbers::InTitles };
+        let mut titles = Vec::new();
+        let mut others = Vec::new();
+        for feature in std::iter::once(&compare.feature).chain(&compare.beside) {
+            let known = before.iter().zip(&profile.compare).position(|(read, other)| {
+                matches!(read, Read::Title(_)) && other.feature == *feature
+            });
+            match (known, table.column(feature)) {
+                (Some(at), _) => titles.push(at),
+                (None, Some(column)) => others.push((feature.clone(), title::Titles::read(column, words, true))),
+                (None, None) => {}
+            }
+        }
+        return if titles.is_empty() && others.is_empty() { Read::Nothing } else { Read::Numbers(numbers, titles, others) };
+    }
+    let beside = compare.beside.first().and_then(|feature| table.column(feature));
+    let Some(column) = table.column(&compare.feature) else { return Read::Nothing };
+    match compare.kind {
+        Kind::Title => {
+            let mut titles = title::Titles::read(column, words, false);
+            let terms = match weights.and_then(|weights| weights.get(&compare.feature)) {
+                Some(terms) => terms.clone(),
+                None => {
+                    let mut terms = Terms::new(records);
+                    titles.count(column, records, &mut terms);
+                    terms.settle();
+                    terms
+                }
+            };
+            titles.weigh(&terms);
+            weighed.insert(compare.feature.clone(), terms);
+            Read::Title(titles)
+        }
+        Kind::Name => Read::Names(name::Names::read(column, beside, words, compare.measure)),
+        Kind::Year => Read::Years(year::Years::read(column)),
+        Kind::Phrase => Read::Phrases(phrase::Phrases::read(column, words)),
+        Kind::Edition => Read::Editions(edition::Editions::read(column, words)),
+        Kind::Extent => Read::Extents(extent::Extents::read(column)),
+        Kind::Code => Read::Codes(code::Codes::read(column)),
+        Kind::Identifier => {
+            let (denied, crowd) = (&profile.identifiers.deny, profile.identifiers.crowd);
+            Read::Identifiers(identifier::Identifiers::read(column, records, denied, crowd, compare.slips))
+        }
+        Kind::Text => Read::Texts(text::Texts::read(column)),
+        Kind::Part | Kind::Number => Read::Nothing,
+    }
+}
