@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::compare::{Comparer, Read};
 use super::feature::Id;
 use super::fold::{hash32, hash64, mix};
-use super::profile::{Function, KeyPart};
+use super::profile::{Function, KeyPart, Profile};
 use super::spill::{Sorted, Spill};
 
 /// A key's number and a record that has it.
@@ -168,9 +168,7 @@ impl<'a> Blocker<'a> {
 
     /// The pairs of one block; whether it had to be split.
     pub fn block_pairs(&self, key: u64, records: &[Id], pairs: &mut Vec<Pair>) -> bool {
-        let rule = (key >> RULE_SHIFT) as usize;
-        let blocks = &self.comparer.profile().blocks;
-        let largest = blocks.get(rule).map_or_else(|| self.largest(), |block| block.largest);
+        let largest = largest(self.comparer.profile(), key);
         if records.len() <= largest {
             self.every_two(records, pairs);
             return false;
@@ -178,11 +176,6 @@ impl<'a> Blocker<'a> {
         self.split(records, largest, 0, pairs);
         self.neighbours(records, pairs);
         true
-    }
-
-    /// How large a block of a query's key may be.
-    fn largest(&self) -> usize {
-        self.comparer.profile().blocks.iter().map(|block| block.largest).max().unwrap_or(40)
     }
 
     fn every_two(&self, records: &[Id], pairs: &mut Vec<Pair>) {
@@ -303,6 +296,13 @@ impl<'a> Blocker<'a> {
             }
         }
     }
+}
+
+/// How many records may share this key before the block is split.
+pub fn largest(profile: &Profile, key: u64) -> usize {
+    let rule = (key >> RULE_SHIFT) as usize;
+    let most = || profile.blocks.iter().map(|block| block.largest).max().unwrap_or(40);
+    profile.blocks.get(rule).map_or_else(most, |block| block.largest)
 }
 
 fn letters(text: &str, function: Function) -> Option<u64> {

@@ -47,7 +47,9 @@ impl Band {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
     pub comparisons: Vec<Comparison>,
-    /// What the share of true pairs among the proposed ones is worth.
+    /// What else the pair could be: the likeliest rival, against which all bits are counted.
+    pub rival: String,
+    /// What the shares of "same" and of the rivals among the proposed pairs are worth.
     pub prior: f64,
     pub weight: f64,
     pub probability: f64,
@@ -64,7 +66,8 @@ pub fn explain(comparer: &Comparer<'_>, blocker: &Blocker<'_>, model: &Model, le
     let profile = comparer.profile();
     let table = comparer.table();
     let vector = comparer.vector(left, right);
-    let contributions = model.contributions(vector);
+    let verdict = model.verdict(vector);
+    let contributions = &verdict.parts;
     let values = |record, feature: &str| table.values(record, feature).into_iter().map(str::to_owned).collect();
     let comparisons = profile
         .compare
@@ -87,11 +90,12 @@ pub fn explain(comparer: &Comparer<'_>, blocker: &Blocker<'_>, model: &Model, le
         .collect();
     let excluded = blocker.is_excluded(left, right).then(|| "one source without duplicates".to_owned());
     let veto = excluded.or_else(|| profile.veto(vector).map(|veto| veto.name.to_string()));
-    let weight = model.weight(vector);
+    let weight = verdict.weight;
     let band = if veto.is_some() { Band::Apart } else { Band::of(weight, profile.bands) };
     Explanation {
         comparisons,
-        prior: model.prior(),
+        rival: profile.rivals.get(verdict.rival).map_or_else(String::new, ToString::to_string),
+        prior: verdict.prior,
         weight,
         probability: probability(weight),
         veto,

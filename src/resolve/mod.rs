@@ -58,8 +58,6 @@ pub struct Resolution {
     pub blocking: Blocking,
     /// Pairs compared.
     pub compared: u64,
-    /// Identifiers that too many records carry: feature and value.
-    pub crowded: Vec<(String, String)>,
 }
 
 impl Resolution {
@@ -81,7 +79,7 @@ impl Resolution {
 
 /// Finds the groups of a table.
 pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io::Result<Resolution> {
-    let comparer = Comparer::new(table, profile, given.model.as_ref().map(|model| &model.weights));
+    let comparer = Comparer::new(table, profile, given.model.as_ref());
     let budget = if given.budget == 0 { BUDGET } else { given.budget };
     let blocker = Blocker::new(&comparer, budget);
     let rows: Vec<Keyed> = given.keys.iter().map(|(key, record)| (blocker.row_key(key), *record)).collect();
@@ -90,14 +88,13 @@ pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io:
     let (histogram, kept, compared) = compare_all(&comparer, pairs)?;
     let model = match given.model {
         Some(model) => model,
-        None => Model::learn(profile, &histogram, comparer.weights().clone()),
+        None => Model::learn(profile, &histogram, comparer.weights().clone(), comparer.crowded()),
     };
     let edges = weigh(profile, &model, &kept);
     let clusters = unite(&comparer, &blocker, &model, &edges, &given.decisions);
-    let crowded = comparer.crowded().iter().map(|(feature, value)| ((*feature).into(), (*value).into())).collect();
     let mut blocking = blocking;
     blocking.pairs = compared;
-    Ok(Resolution { model, clusters, edges, blocking, compared, crowded })
+    Ok(Resolution { model, clusters, edges, blocking, compared })
 }
 
 type Compared = (Pair, Vector);
@@ -163,7 +160,7 @@ impl Floor {
     }
 
     pub(crate) fn admits(&self, vector: Vector) -> bool {
-        self.expected.bits(vector) >= FLOOR
+        self.expected.least_bits(vector) >= FLOOR
     }
 }
 
@@ -208,3 +205,6 @@ pub(crate) fn unite(
     };
     cluster::cluster(comparer.table().len(), &mut strong, decisions, &mut across)
 }
+
+#[cfg(test)]
+mod tests;

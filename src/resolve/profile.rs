@@ -53,10 +53,8 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub struct Level {
     pub name: Box<str>,
-    /// How often two records of one thing are on this level.
-    pub m: f64,
-    /// How often two proposed records of different things are.
-    pub u: f64,
+    /// How often pairs are on this level: of one thing first, then under each rival.
+    pub chances: Vec<f64>,
 }
 
 /// One comparison.
@@ -189,6 +187,8 @@ pub struct Trust {
 /// A profile, checked.
 pub struct Profile {
     pub name: Box<str>,
+    /// What a pair can be instead of one thing.
+    pub rivals: Vec<Box<str>>,
     pub words: Words,
     pub compare: Vec<Compare>,
     pub blocks: Vec<Block>,
@@ -225,6 +225,8 @@ impl std::fmt::Display for Problem {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Raw {
     profile: String,
+    #[serde(default = "rivals")]
+    rivals: Vec<String>,
     #[serde(default)]
     unique_sources: Vec<String>,
     #[serde(default = "confidence")]
@@ -257,7 +259,7 @@ struct RawCompare {
     measure: Measure,
     #[serde(default)]
     slips: bool,
-    levels: BTreeMap<String, Spanned<[f64; 2]>>,
+    levels: BTreeMap<String, Spanned<Vec<f64>>>,
 }
 
 #[derive(Deserialize)]
@@ -298,6 +300,10 @@ struct RawTrust {
     #[serde(default)]
     deny: Vec<String>,
     crowd: Option<u32>,
+}
+
+fn rivals() -> Vec<String> {
+    vec!["other".into()]
 }
 
 fn confidence() -> f64 {
@@ -346,6 +352,9 @@ impl Reader<'_> {
     }
 
     fn profile(mut self, raw: Raw, words: Words) -> Result<Profile, Vec<Problem>> {
+        if raw.rivals.is_empty() {
+            self.problems.push(Problem { line: 1, message: "`rivals` must name at least one".into() });
+        }
         if raw.compare.len() > 16 {
             self.problems.push(Problem {
                 line: 1,
@@ -354,7 +363,7 @@ impl Reader<'_> {
         }
         let mut compare: Vec<Compare> = Vec::new();
         for one in raw.compare {
-            let one = self.compare(one, &compare);
+            let one = self.compare(one, &compare, raw.rivals.len() + 1);
             compare.push(one);
         }
         let largest = raw.blocking.largest.max(2);
@@ -404,6 +413,7 @@ impl Reader<'_> {
         let boxed = |list: Vec<String>| list.into_iter().map(String::into_boxed_str).collect();
         Ok(Profile {
             name: raw.profile.into(),
+            rivals: raw.rivals.into_iter().map(String::into_boxed_str).collect(),
             words,
             compare,
             blocks,
@@ -422,7 +432,7 @@ impl Reader<'_> {
         })
     }
 
-    fn compare(&mut self, raw: RawCompare, before: &[Compare]) -> Compare {
+    fn compare(&mut self, raw: RawCompare, before: &[Compare], classes: usize) -> Compare {
         let name = raw.name.as_ref().unwrap_or(&raw.feature);
         if before.iter().any(|compare| *compare.name == **name.get_ref()) {
             self.problem(name, format!("there are two comparisons `{}`", name.get_ref()));
@@ -430,18 +440,22 @@ impl Reader<'_> {
         let known = raw.kind.levels();
         let mut levels = Vec::new();
         for (level, chances) in &raw.levels {
-            let [m, u] = *chances.get_ref();
+            let values = chances.get_ref();
             if !known.contains(&level.as_str()) {
                 self.problem(chances, format!("no level `{level}` of this kind; there are {}", known.join(", ")));
-            } else if !(m > 0.0 && m < 1.0 && u > 0.0 && u < 1.0) {
+            } else if values.len() != classes {
+                let found = values.len();
+                self.problem(chances, format!("`{level}` has {found} chances; \"same\" and the rivals make {classes}"));
+            } else if !values.iter().all(|chance| *chance > 0.0 && *chance < 1.0) {
                 self.problem(chances, format!("the chances of `{level}` must lie between 0 and 1"));
             }
         }
         let mut places = vec![0_u8; known.len() + 1];
         for (raw_level, level) in known.iter().enumerate() {
             if let Some(chances) = raw.levels.get(*level) {
-                let [m, u] = *chances.get_ref();
-                levels.push(Level { name: (*level).into(), m, u });
+                let mut chances = chances.get_ref().clone();
+                chances.resize(classes, 0.5);
+                levels.push(Level { name: (*level).into(), chances });
                 places[raw_level + 1] = levels.len() as u8;
             }
         }
@@ -454,10 +468,9 @@ impl Reader<'_> {
                 next = *place;
             }
         }
-        let (m, u) = levels.iter().fold((0.0, 0.0), |(m, u), level: &Level| (m + level.m, u + level.u));
-        for level in &mut levels {
-            level.m /= m;
-            level.u /= u;
+        for class in 0..classes {
+            let sum: f64 = levels.iter().map(|level: &Level| level.chances[class]).sum();
+            levels.iter_mut().for_each(|level| level.chances[class] /= sum);
         }
         Compare {
             name: name.get_ref().as_str().into(),

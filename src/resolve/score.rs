@@ -1,17 +1,22 @@
 //! What is a vector of levels worth?
 //!
-//! Fellegi and Sunter: each level weighs log2(m / u), where m is how often records of one thing
-//! are on it and u how often records of different things are. Both are learned without labels
-//! by expectation maximization over the *histogram* of vectors, so the cost does not grow with
-//! the number of pairs. Three things keep the learning on its way: the profile's expectations
-//! count as pairs already seen; pairs that a veto forbids are known to be different; and a
-//! better level never weighs less than a worse one.
+//! Fellegi and Sunter, with more than one way to be different. Two records that share a key and
+//! are *not* one thing are mostly not unrelated: they are editions of one work, or siblings by
+//! one author at one publisher. Such pairs agree in many features at once, and a model that
+//! knows only "same" and "different" takes that for proof. So the profile names *rivals* of the
+//! hypothesis "same", each with its own expected frequencies, and the evidence of a pair is
+//! weighed against all of them.
+//!
+//! Frequencies are learned without labels by expectation maximization over the *histogram* of
+//! vectors, so the cost does not grow with the number of pairs. Three things keep the learning
+//! on its way: the profile's expectations count as pairs already seen; pairs that a veto forbids
+//! are known to be different; and a better level never weighs less than a worse one.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::{Vector, Weights, level_at};
+use super::compare::{Crowded, Vector, Weights, level_at};
 use super::profile::Profile;
 
 /// How often each vector occurred.
@@ -20,11 +25,13 @@ pub type Histogram = BTreeMap<Vector, u64>;
 /// What was learned. Written beside the catalogue, it makes later runs comparable.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Model {
-    /// The share of pairs that are of one thing.
-    pub share: f64,
+    /// The share of pairs under each hypothesis: "same" first, then the rivals.
+    pub shares: Vec<f64>,
     factors: Vec<Factor>,
     /// How rare words were when the model was made.
     pub weights: Weights,
+    /// Identifiers that too many records carried then.
+    pub crowded: Crowded,
     /// How many vectors and rounds it took.
     pub vectors: usize,
     pub rounds: usize,
@@ -35,17 +42,30 @@ pub struct Model {
 struct Factor {
     first: usize,
     second: Option<usize>,
-    /// By level of the first, then of the second; level 0 is "missing".
-    m: Vec<f64>,
-    u: Vec<f64>,
-    bits: Vec<f64>,
     /// Levels of the second comparison, with "missing".
     width: usize,
+    /// By hypothesis; then by level of the first, then of the second. Level 0 is "missing".
+    chances: Vec<Vec<f64>>,
+    /// By rival: log2 of the chance under "same" over the chance under the rival.
+    bits: Vec<Vec<f64>>,
 }
 
-const MOST_ROUNDS: usize = 60;
+const MOST_ROUNDS: usize = 80;
 /// No level weighs more, whatever was counted.
 const MOST_BITS: f64 = 14.0;
+
+/// What one pair's evidence comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// log2 of the odds for "same"; 0 is even.
+    pub weight: f64,
+    /// The likeliest rival, counted from 0.
+    pub rival: usize,
+    /// What the shares of "same" and of this rival are worth, with what the other rivals take.
+    pub prior: f64,
+    /// For each factor: its comparisons, and its bits against the likeliest rival.
+    pub parts: Vec<(usize, Option<usize>, f64)>,
+}
 
 impl Model {
     /// What the profile expects, before anything was counted.
@@ -54,19 +74,22 @@ impl Model {
         let in_second = |at: usize| profile.interactions.iter().any(|pair| pair.1 == at);
         for at in (0..profile.compare.len()).filter(|at| !in_second(*at)) {
             let second = profile.interactions.iter().find(|pair| pair.0 == at).map(|pair| pair.1);
-            let (m, u) = expectations(profile, at, second);
             let width = second.map_or(1, |second| profile.compare[second].levels.len() + 1);
-            let mut factor = Factor { first: at, second, bits: Vec::new(), m, u, width };
+            let chances = (0..=profile.rivals.len()).map(|class| expectations(profile, class, at, second)).collect();
+            let mut factor = Factor { first: at, second, width, chances, bits: Vec::new() };
             factor.weigh();
             factors.push(factor);
         }
-        Self { share: 0.1, factors, weights: Weights::new(), vectors: 0, rounds: 0 }
+        let others = 0.9 / profile.rivals.len() as f64;
+        let shares = std::iter::once(0.1).chain(profile.rivals.iter().map(|_| others)).collect();
+        Self { shares, factors, weights: Weights::new(), crowded: Crowded::new(), vectors: 0, rounds: 0 }
     }
 
     /// Learns from the pairs of one run.
-    pub fn learn(profile: &Profile, histogram: &Histogram, weights: Weights) -> Self {
+    pub fn learn(profile: &Profile, histogram: &Histogram, weights: Weights, crowded: Crowded) -> Self {
         let mut model = Self::expected(profile);
         model.weights = weights;
+        model.crowded = crowded;
         model.vectors = histogram.len();
         let total: u64 = histogram.values().sum();
         if total == 0 {
@@ -74,64 +97,95 @@ impl Model {
         }
         let forbidden: Vec<bool> = histogram.keys().map(|vector| profile.veto(*vector).is_some()).collect();
         let expected = model.clone();
+        let classes = model.shares.len();
         for round in 0..MOST_ROUNDS {
-            let mut sums: Vec<(Vec<f64>, Vec<f64>)> =
-                model.factors.iter().map(|factor| (vec![0.0; factor.m.len()], vec![0.0; factor.u.len()])).collect();
-            let mut same = 0.0;
+            let mut sums: Vec<Vec<Vec<f64>>> = model
+                .factors
+                .iter()
+                .map(|factor| factor.chances.iter().map(|chances| vec![0.0; chances.len()]).collect())
+                .collect();
+            let mut masses = vec![0.0; classes];
             for ((vector, count), forbidden) in histogram.iter().zip(&forbidden) {
-                let chance = if *forbidden { 0.0 } else { model.probability(*vector) };
-                let count = *count as f64;
-                same += chance * count;
-                for (factor, (m, u)) in model.factors.iter().zip(&mut sums) {
-                    let at = factor.place(*vector);
-                    m[at] += chance * count;
-                    u[at] += (1.0 - chance) * count;
+                let chances = model.posterior(*vector, *forbidden);
+                for (class, chance) in chances.iter().enumerate() {
+                    let mass = chance * *count as f64;
+                    masses[class] += mass;
+                    for (factor, sums) in model.factors.iter().zip(&mut sums) {
+                        sums[class][factor.place(*vector)] += mass;
+                    }
                 }
             }
-            // A Beta prior worth a hundred pairs: no share is ever exactly 0 or 1.
-            let share = (same + 10.0) / (total as f64 + 100.0);
-            let mut moved = (share - model.share).abs();
-            model.share = share;
-            for ((factor, before), (m, u)) in model.factors.iter_mut().zip(&expected.factors).zip(sums) {
-                moved += factor.update(before, &m, &u, profile.confidence);
+            // Worth a hundred pairs: no share is ever exactly 0 or 1.
+            let mut moved = 0.0;
+            for (class, mass) in masses.iter().enumerate() {
+                let share = (mass + 100.0 * expected.shares[class]) / (total as f64 + 100.0);
+                moved += (share - model.shares[class]).abs();
+                model.shares[class] = share;
+            }
+            for ((factor, before), sums) in model.factors.iter_mut().zip(&expected.factors).zip(&sums) {
+                moved += factor.update(before, sums, profile.confidence);
             }
             model.rounds = round + 1;
-            if moved < 1e-4 {
+            if moved < 1e-3 {
                 break;
             }
         }
         model
     }
 
-    /// Evidence of a vector in bits; positive speaks for one thing. Without the share.
-    pub fn bits(&self, vector: Vector) -> f64 {
-        self.factors.iter().map(|factor| factor.bits[factor.place(vector)]).sum()
+    /// The chance of each hypothesis, given a vector.
+    fn posterior(&self, vector: Vector, forbidden: bool) -> Vec<f64> {
+        let mut odds = vec![if forbidden { 0.0 } else { self.shares[0] }];
+        for rival in 0..self.shares.len() - 1 {
+            odds.push(self.shares[rival + 1] * (-self.bits(vector, rival)).exp2());
+        }
+        let sum: f64 = odds.iter().sum();
+        odds.iter_mut().for_each(|odd| *odd /= sum);
+        odds
     }
 
-    /// Evidence and share together, in bits: 0 is even.
+    /// Evidence against one rival, in bits, without the shares.
+    fn bits(&self, vector: Vector, rival: usize) -> f64 {
+        self.factors.iter().map(|factor| factor.bits[rival][factor.place(vector)]).sum()
+    }
+
+    /// Evidence against the likeliest rival, without the shares.
+    pub(crate) fn least_bits(&self, vector: Vector) -> f64 {
+        (0..self.shares.len() - 1).map(|rival| self.bits(vector, rival)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Evidence and shares together, in bits: 0 is even.
     pub fn weight(&self, vector: Vector) -> f64 {
-        self.bits(vector) + self.prior()
-    }
-
-    /// What the share alone is worth.
-    pub fn prior(&self) -> f64 {
-        (self.share / (1.0 - self.share)).log2()
+        let rivals = 1..self.shares.len();
+        let odds: f64 =
+            rivals.map(|class| self.shares[class] / self.shares[0] * (-self.bits(vector, class - 1)).exp2()).sum();
+        -odds.log2()
     }
 
     pub fn probability(&self, vector: Vector) -> f64 {
         probability(self.weight(vector))
     }
 
-    /// What each comparison contributes; the two of an interaction share theirs, at the first.
-    pub fn contributions(&self, vector: Vector) -> Vec<(usize, Option<usize>, f64)> {
-        self.factors.iter().map(|factor| (factor.first, factor.second, factor.bits[factor.place(vector)])).collect()
+    /// The evidence of a vector, taken apart.
+    pub fn verdict(&self, vector: Vector) -> Verdict {
+        let odds = |rival: usize| (self.shares[0] / self.shares[rival + 1]).log2() + self.bits(vector, rival);
+        let rival = (0..self.shares.len() - 1).min_by(|a, b| odds(*a).total_cmp(&odds(*b))).unwrap_or(0);
+        let weight = self.weight(vector);
+        let parts = self
+            .factors
+            .iter()
+            .map(|factor| (factor.first, factor.second, factor.bits[rival][factor.place(vector)]))
+            .collect();
+        Verdict { weight, rival, prior: weight - self.bits(vector, rival), parts }
     }
 
-    /// m, u and bits of a level of a comparison that is in no interaction.
-    pub fn level(&self, comparison: usize, level: u8) -> Option<(f64, f64, f64)> {
+    /// Of a level of a comparison that is in no interaction: the chances by hypothesis and the
+    /// bits by rival.
+    pub fn level(&self, comparison: usize, level: u8) -> Option<(Vec<f64>, Vec<f64>)> {
         let factor = self.factors.iter().find(|factor| factor.first == comparison && factor.second.is_none())?;
         let at = usize::from(level);
-        Some((*factor.m.get(at)?, *factor.u.get(at)?, *factor.bits.get(at)?))
+        let pick = |lists: &[Vec<f64>]| lists.iter().map(|list| list.get(at).copied()).collect::<Option<Vec<f64>>>();
+        Some((pick(&factor.chances)?, pick(&factor.bits)?))
     }
 }
 
@@ -145,31 +199,26 @@ pub fn weight_of(probability: f64) -> f64 {
     (probability / (1.0 - probability)).log2()
 }
 
-fn expectations(profile: &Profile, first: usize, second: Option<usize>) -> (Vec<f64>, Vec<f64>) {
+fn expectations(profile: &Profile, class: usize, first: usize, second: Option<usize>) -> Vec<f64> {
     let chances = |at: usize| {
-        let levels = &profile.compare[at].levels;
-        let m = std::iter::once(0.0).chain(levels.iter().map(|level| level.m)).collect::<Vec<_>>();
-        let u = std::iter::once(0.0).chain(levels.iter().map(|level| level.u)).collect::<Vec<_>>();
-        (m, u)
+        let levels = profile.compare[at].levels.iter();
+        std::iter::once(0.0).chain(levels.map(|level| level.chances[class])).collect::<Vec<f64>>()
     };
-    let (m1, u1) = chances(first);
-    let Some(second) = second else { return (m1, u1) };
-    let (m2, u2) = chances(second);
-    let joint = |a: &[f64], b: &[f64]| {
-        let mut out = Vec::with_capacity(a.len() * b.len());
-        for (i, x) in a.iter().enumerate() {
-            for (j, y) in b.iter().enumerate() {
-                out.push(match (i, j) {
-                    (0, 0) => 0.0,
-                    (0, _) => *y,
-                    (_, 0) => *x,
-                    _ => x * y,
-                });
-            }
+    let one = chances(first);
+    let Some(second) = second else { return one };
+    let other = chances(second);
+    let mut joint = Vec::with_capacity(one.len() * other.len());
+    for (i, x) in one.iter().enumerate() {
+        for (j, y) in other.iter().enumerate() {
+            joint.push(match (i, j) {
+                (0, 0) => 0.0,
+                (0, _) => *y,
+                (_, 0) => *x,
+                _ => x * y,
+            });
         }
-        out
-    };
-    (joint(&m1, &m2), joint(&u1, &u2))
+    }
+    joint
 }
 
 impl Factor {
@@ -181,18 +230,22 @@ impl Factor {
         }
     }
 
+    fn size(&self) -> usize {
+        self.chances.first().map_or(0, Vec::len)
+    }
+
     /// Chances from counts and expectations; how far they moved.
-    fn update(&mut self, expected: &Self, m: &[f64], u: &[f64], confidence: f64) -> f64 {
+    fn update(&mut self, expected: &Self, sums: &[Vec<f64>], confidence: f64) -> f64 {
         let mut moved = 0.0;
         // What is missing on one side is a population of its own.
         for group in self.groups() {
-            let (sum_m, sum_u): (f64, f64) = group.iter().fold((0.0, 0.0), |(x, y), at| (x + m[*at], y + u[*at]));
-            for at in group {
-                let new_m = (m[at] + confidence * expected.m[at]) / (sum_m + confidence);
-                let new_u = (u[at] + confidence * expected.u[at]) / (sum_u + confidence);
-                moved += (new_m - self.m[at]).abs() + (new_u - self.u[at]).abs();
-                self.m[at] = new_m;
-                self.u[at] = new_u;
+            for (class, sums) in sums.iter().enumerate() {
+                let mass: f64 = group.iter().map(|at| sums[*at]).sum();
+                for at in &group {
+                    let chance = (sums[*at] + confidence * expected.chances[class][*at]) / (mass + confidence);
+                    moved += (chance - self.chances[class][*at]).abs();
+                    self.chances[class][*at] = chance;
+                }
             }
         }
         self.weigh();
@@ -202,48 +255,58 @@ impl Factor {
     /// Levels among which chances add up to one.
     fn groups(&self) -> Vec<Vec<usize>> {
         if self.second.is_none() {
-            return vec![(1..self.m.len()).collect()];
+            return vec![(1..self.size()).collect()];
         }
-        let height = self.m.len() / self.width;
-        let both = (1..height).flat_map(|i| (1..self.width).map(move |j| (i, j)));
-        let place = |(i, j): (usize, usize)| i * self.width + j;
+        let (height, width) = (self.size() / self.width, self.width);
         vec![
-            both.map(place).collect(),
-            (1..self.width).collect(),
-            (1..height).map(|i| i * self.width).collect(),
+            (1..height).flat_map(|i| (1..width).map(move |j| i * width + j)).collect(),
+            (1..width).collect(),
+            (1..height).map(|i| i * width).collect(),
         ]
     }
 
-    /// Bits from chances; a better level never weighs less than a worse one.
-    fn weigh(&mut self) {
-        self.bits = vec![0.0; self.m.len()];
-        let lines: Vec<Vec<usize>> = match self.second {
-            None => vec![(1..self.m.len()).collect()],
-            // In an interaction the second's levels are ordered within each level of the first.
-            Some(_) => {
-                let height = self.m.len() / self.width;
-                let rows = (0..height).map(|i| (usize::from(i == 0)..self.width).filter(|j| i == 0 || *j > 0).map(|j| i * self.width + j).collect());
-                rows.chain(std::iter::once((1..height).map(|i| i * self.width).collect())).collect()
-            }
-        };
-        for line in lines {
-            let mut pools: Vec<(f64, f64, usize)> = Vec::new();
-            for at in &line {
-                pools.push((self.m[*at].max(1e-9), self.u[*at].max(1e-9), 1));
-                while let [.., before, last] = &pools[..]
-                    && last.0 / last.1 > before.0 / before.1
-                {
-                    let pooled = (before.0 + last.0, before.1 + last.1, before.2 + last.2);
-                    pools.truncate(pools.len() - 2);
-                    pools.push(pooled);
-                }
-            }
-            let mut places = line.iter();
-            for (m, u, count) in pools {
-                for at in places.by_ref().take(count) {
-                    self.bits[*at] = (m / u).log2().clamp(-MOST_BITS, MOST_BITS);
-                }
-            }
+    /// Levels of which each is at least as good as the next.
+    fn ladders(&self) -> Vec<Vec<usize>> {
+        if self.second.is_none() {
+            return vec![(1..self.size()).collect()];
         }
+        let (height, width) = (self.size() / self.width, self.width);
+        let rows = (0..height).map(|i| (1..width).map(|j| i * width + j).collect());
+        rows.chain(std::iter::once((1..height).map(|i| i * width).collect())).collect()
+    }
+
+    /// Bits from chances. Where a worse level would weigh more than a better one, the two are
+    /// taken together.
+    fn weigh(&mut self) {
+        let same = &self.chances[0];
+        let ladders = self.ladders();
+        self.bits = self
+            .chances
+            .iter()
+            .skip(1)
+            .map(|rival| {
+                let mut bits = vec![0.0; same.len()];
+                for ladder in &ladders {
+                    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
+                    for at in ladder {
+                        pools.push((same[*at].max(1e-9), rival[*at].max(1e-9), 1));
+                        while let [.., before, last] = &pools[..]
+                            && last.0 / last.1 > before.0 / before.1
+                        {
+                            let pooled = (before.0 + last.0, before.1 + last.1, before.2 + last.2);
+                            pools.truncate(pools.len() - 2);
+                            pools.push(pooled);
+                        }
+                    }
+                    let mut places = ladder.iter();
+                    for (same, rival, count) in pools {
+                        for at in places.by_ref().take(count) {
+                            bits[*at] = (same / rival).log2().clamp(-MOST_BITS, MOST_BITS);
+                        }
+                    }
+                }
+                bits
+            })
+            .collect();
     }
 }

@@ -66,6 +66,10 @@ impl Editions {
 fn read(text: &str, words: &Words) -> Edition {
     let folded = fold(text);
     let mut edition = Edition::default();
+    // The fourth impression of a book is the same edition as the third.
+    if ["impression", "printing", "thousand", "print"].iter().any(|word| folded.contains(word)) && !folded.contains("ed") {
+        return edition;
+    }
     for word in folded.split(' ') {
         if let Some(kind) = words.editions.get(word) {
             edition.kinds |= 1 << kind.min(&15);

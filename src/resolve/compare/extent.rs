@@ -86,7 +86,7 @@ fn read(text: &str) -> Extent {
         let glued = word.get(digits.len()..).filter(|unit| !unit.is_empty());
         let unit = glued.or(words.get(at + 1).copied()).unwrap_or("");
         match unit {
-            "v" | "vol" | "vols" | "volume" | "volumes" | "bd" | "bande" | "t" | "tomes" => {
+            "v" | "vol" | "vols" | "volume" | "volumes" | "bd" | "bande" | "t" | "tomes" | "pts" | "parts" => {
                 extent.volumes = extent.volumes.max(number);
             }
             "cm" | "mm" | "in" | "col" | "min" | "online" | "hr" => {}

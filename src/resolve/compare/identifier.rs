@@ -4,9 +4,10 @@
 //! it is *crowded*, proves nothing, and is treated as if it were not there. So are those of the
 //! deny list.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 use crate::resolve::feature::{Column, Id};
+use crate::resolve::profile::Trust;
 
 /// Levels, best first.
 pub const LEVELS: &[&str] = &["shared", "near", "different"];
@@ -24,7 +25,14 @@ pub struct Identifiers {
 }
 
 impl Identifiers {
-    pub fn read(column: &Column, records: u32, denied: &FxHashSet<Box<str>>, crowd: u32, slips: bool) -> Self {
+    /// Who is crowded is counted, or known from an earlier run.
+    pub fn read(
+        column: &Column,
+        records: u32,
+        trust: &Trust,
+        known: Option<Option<&BTreeSet<Box<str>>>>,
+        slips: bool,
+    ) -> Self {
         let mut holders = vec![0_u32; column.strings().len()];
         for record in 0..records {
             for value in column.of(record) {
@@ -32,16 +40,18 @@ impl Identifiers {
             }
         }
         let mut crowded = Vec::new();
-        let counts = holders
-            .iter()
-            .enumerate()
-            .map(|(value, holders)| {
-                if *holders > crowd {
-                    crowded.push(value as u32);
-                }
-                *holders <= crowd && !denied.contains(column.strings().get(value as u32))
-            })
-            .collect();
+        let mut counts = Vec::with_capacity(holders.len());
+        for (value, holders) in holders.iter().enumerate() {
+            let text = column.strings().get(value as u32);
+            let is_crowded = match known {
+                None => *holders > trust.crowd,
+                Some(known) => known.is_some_and(|known| known.contains(text)),
+            };
+            if is_crowded {
+                crowded.push(value as u32);
+            }
+            counts.push(!is_crowded && !trust.deny.contains(text));
+        }
         Self { counts, crowded, slips }
     }
 

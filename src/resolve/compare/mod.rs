@@ -18,17 +18,21 @@ pub mod text;
 pub mod title;
 pub mod year;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::terms::Terms;
 use super::feature::{Column, FeatureTable, Id};
 use super::profile::{Compare, Kind, Profile};
+use super::score::Model;
 
 /// Levels of all comparisons of a pair, four bits each.
 pub type Vector = u64;
 
 /// How rare words are, by feature.
 pub type Weights = BTreeMap<Box<str>, Terms>;
+
+/// Identifiers that too many records carry, by feature.
+pub type Crowded = BTreeMap<Box<str>, BTreeSet<Box<str>>>;
 
 /// The level of one comparison in a vector.
 pub fn level_at(vector: Vector, comparison: usize) -> u8 {
@@ -62,12 +66,13 @@ pub struct Comparer<'a> {
 }
 
 impl<'a> Comparer<'a> {
-    /// Reads all texts. With `weights` words weigh as they did when the model was made.
-    pub fn new(table: &'a FeatureTable, profile: &'a Profile, weights: Option<&Weights>) -> Self {
+    /// Reads all texts. With a model words weigh, and identifiers count, as they did when it was
+    /// made.
+    pub fn new(table: &'a FeatureTable, profile: &'a Profile, model: Option<&Model>) -> Self {
         let mut weighed = Weights::new();
         let mut read: Vec<Read> = Vec::new();
         for compare in &profile.compare {
-            let one = read_feature(table, profile, compare, &read, weights, &mut weighed);
+            let one = read_feature(table, profile, compare, &read, model, &mut weighed);
             read.push(one);
         }
         Self { table, profile, read, weights: weighed }
@@ -105,16 +110,15 @@ impl<'a> Comparer<'a> {
         vector
     }
 
-    /// Identifiers that too many records carry to prove anything: feature and value.
-    pub fn crowded(&self) -> Vec<(&str, &str)> {
-        let mut crowded = Vec::new();
+    /// Identifiers that too many records carry to prove anything.
+    pub fn crowded(&self) -> Crowded {
+        let mut crowded = Crowded::new();
         for (compare, read) in self.profile.compare.iter().zip(&self.read) {
             if let (Read::Identifiers(identifiers), Some(column)) = (read, self.table.column(&compare.feature)) {
-                let values = identifiers.crowded().iter();
-                crowded.extend(values.map(|value| (&*compare.feature, column.strings().get(*value))));
+                let values = identifiers.crowded().iter().map(|value| column.strings().get(*value).into());
+                crowded.entry(compare.feature.clone()).or_default().extend(values);
             }
         }
-        crowded.sort_unstable();
         crowded
     }
 
@@ -164,7 +168,7 @@ fn read_feature(
     profile: &Profile,
     compare: &Compare,
     before: &[Read],
-    weights: Option<&Weights>,
+    model: Option<&Model>,
     weighed: &mut Weights,
 ) -> Read {
     let words = &profile.words;
@@ -190,7 +194,7 @@ fn read_feature(
     match compare.kind {
         Kind::Title => {
             let mut titles = title::Titles::read(column, words, false);
-            let terms = match weights.and_then(|weights| weights.get(&compare.feature)) {
+            let terms = match model.and_then(|model| model.weights.get(&compare.feature)) {
                 Some(terms) => terms.clone(),
                 None => {
                     let mut terms = Terms::new(records);
@@ -210,8 +214,9 @@ fn read_feature(
         Kind::Extent => Read::Extents(extent::Extents::read(column)),
         Kind::Code => Read::Codes(code::Codes::read(column)),
         Kind::Identifier => {
-            let (denied, crowd) = (&profile.identifiers.deny, profile.identifiers.crowd);
-            Read::Identifiers(identifier::Identifiers::read(column, records, denied, crowd, compare.slips))
+            let trust = &profile.identifiers;
+            let crowded = model.map(|model| model.crowded.get(&compare.feature));
+            Read::Identifiers(identifier::Identifiers::read(column, records, trust, crowded, compare.slips))
         }
         Kind::Text => Read::Texts(text::Texts::read(column)),
         Kind::Part | Kind::Number => Read::Nothing,

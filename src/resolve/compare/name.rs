@@ -363,7 +363,10 @@ fn read(raw: &str, words: &Words) -> (Name, String) {
     name.born = years.next().unwrap_or(0);
     let (before, after) = raw.split_once(',').unwrap_or((raw, ""));
     let family = fold(before);
-    let given = fold(after);
+    // After a second comma come titles and dates; in brackets stands what initials stand for.
+    let after = after.split(',').find(|part| part.chars().any(char::is_alphabetic)).unwrap_or_default();
+    let spelled = after.split_once('(').and_then(|(_, rest)| rest.split(')').next());
+    let given = fold(spelled.filter(|name| name.trim().len() > 2).unwrap_or(after));
     let family: Vec<&str> = family.split(' ').filter(|word| is_name(word)).collect();
     let given: Vec<&str> = given.split(' ').filter(|word| is_name(word) && !words.roles.contains(*word)).collect();
     name.is_body = family.iter().chain(&given).any(|word| words.is_body(word));

@@ -54,6 +54,7 @@ struct Word {
 #[derive(Clone, Default)]
 struct Entry {
     text: u64,
+    length: u16,
     words: u32,
     numbers: u32,
     parts: u32,
@@ -115,6 +116,7 @@ impl Titles {
     fn push(&mut self, read: &Read) {
         self.entries.push(Entry {
             text: self.text.len() as u64,
+            length: read.text.len().min(usize::from(u16::MAX)) as u16,
             words: self.words.len() as u32,
             numbers: self.numbers.len() as u32,
             parts: self.parts.len() as u32,
@@ -234,12 +236,13 @@ impl Titles {
         let all = (a.weight + b.weight).saturating_sub(shared).max(1);
         let same_proper = (a.proper != 0 && a.proper == b.joined)
             || (b.proper != 0 && b.proper == a.joined);
+        let same_proper = same_proper || self.begins(a, b);
         if a.is_generic || b.is_generic {
             return if shared * 100 >= all * 85 { SIMILAR } else { DIFFERENT };
         }
         match shared * 100 / all {
             85.. if shared >= self.telling => NEAR,
-            _ if same_proper && a.proper_weight.min(b.proper_weight) >= self.telling => CONTAINED,
+            _ if same_proper && lighter >= self.telling => CONTAINED,
             75.. => CONTAINED,
             _ if same_proper => SIMILAR,
             _ if shared * 100 >= lighter * 95 && shared >= self.telling => SIMILAR,
@@ -248,6 +251,17 @@ impl Titles {
             30.. => WEAK,
             _ => DIFFERENT,
         }
+    }
+
+    /// Whether one title is the beginning of the other.
+    fn begins(&self, a: &Entry, b: &Entry) -> bool {
+        let (x, y) = (self.folded(a), self.folded(b));
+        let (short, long) = if x.len() <= y.len() { (x, y) } else { (y, x) };
+        long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '))
+    }
+
+    fn folded(&self, entry: &Entry) -> &str {
+        self.text.get(entry.text as usize..entry.text as usize + usize::from(entry.length)).unwrap_or_default()
     }
 
     fn words(&self, value: u32) -> &[Word] {

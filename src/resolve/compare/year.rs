@@ -17,15 +17,23 @@ const DIFFERENT: u8 = 5;
 type Span = (u16, u16);
 const MOST: usize = 4;
 
+/// What one value says: years of publication, and of copyright. A reprint repeats the copyright,
+/// so that alone does not make it the same publication.
+#[derive(Default, Clone, PartialEq, Eq, Debug)]
+struct Said {
+    published: Vec<Span>,
+    copyright: Vec<Span>,
+}
+
 /// The years of a column, read.
 pub struct Years {
-    spans: Vec<Vec<Span>>,
+    said: Vec<Said>,
 }
 
 impl Years {
     pub fn read(column: &Column) -> Self {
         let count = column.strings().len() as u32;
-        Self { spans: (0..count).into_par_iter().map(|value| read(column.strings().get(value))).collect() }
+        Self { said: (0..count).into_par_iter().map(|value| read(column.strings().get(value))).collect() }
     }
 
     pub fn level(&self, column: &Column, left: Id, right: Id) -> u8 {
@@ -35,16 +43,32 @@ impl Years {
                 best = best.min(compare(a, b));
             }
         }
-        if best == u8::MAX { 0 } else { best }
+        if best == u8::MAX {
+            return 0;
+        }
+        if best > OVERLAP && self.shares_any(column, left, right) { OVERLAP } else { best }
     }
 
-    /// The years known exactly.
+    fn shares_any(&self, column: &Column, left: Id, right: Id) -> bool {
+        let all = |record| {
+            let said = column.of(record).iter().map(|value| &self.said[*value as usize]);
+            said.flat_map(|said| said.published.iter().chain(&said.copyright))
+        };
+        all(left).any(|a| all(right).any(|b| a == b))
+    }
+
+    /// The years known exactly: of publication, or else of copyright.
     pub fn exact(&self, column: &Column, record: Id, into: &mut Vec<u32>) {
         into.extend(self.of(column, record).filter(|span| span.0 == span.1).map(|span| u32::from(span.0)));
     }
 
     fn of<'a>(&'a self, column: &'a Column, record: Id) -> impl Iterator<Item = Span> + 'a {
-        column.of(record).iter().flat_map(|value| self.spans[*value as usize].iter().copied())
+        let values = column.of(record);
+        let published = values.iter().any(|value| !self.said[*value as usize].published.is_empty());
+        values.iter().flat_map(move |value| {
+            let said = &self.said[*value as usize];
+            if published { said.published.iter() } else { said.copyright.iter() }.copied()
+        })
     }
 }
 
@@ -61,8 +85,8 @@ fn compare(a: Span, b: Span) -> u8 {
 }
 
 /// `c1985`, `[1984] ©1985`, `1839-41`, `18--?`, `186u`, `MDCCCXLII`.
-fn read(text: &str) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
+fn read(text: &str) -> Said {
+    let mut said = Said::default();
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -74,6 +98,9 @@ fn read(text: &str) -> Vec<Span> {
         let number = |from: usize, length: usize| {
             text.get(from..from + length).and_then(|digits| digits.parse::<u16>().ok()).unwrap_or(0)
         };
+        let before = text.get(..at).unwrap_or_default();
+        let is_copyright = before.ends_with(['c', '©', 'p', '℗']) || before.trim_end().ends_with(['©', '℗']) || before.ends_with("copyright ");
+        let spans = if is_copyright { &mut said.copyright } else { &mut said.published };
         match run {
             4 => {
                 let year = number(at, 4);
@@ -97,7 +124,8 @@ fn read(text: &str) -> Vec<Span> {
             8 if number(at, 4) >= 1000 && number(at, 4) <= 2100 => spans.push((number(at, 4), number(at, 4))),
             2 | 3 => {
                 let unknown = bytes[at + run..].iter().take_while(|byte| matches!(byte, b'-' | b'u' | b'?' | b'X' | b'x')).count();
-                if unknown >= 4 - run {
+                let is_open = bytes.get(at + run + unknown).is_none_or(|next| !next.is_ascii_digit());
+                if unknown >= 4 - run || (run == 2 && unknown == 1 && is_open) {
                     let scale = if run == 2 { 100 } else { 10 };
                     let first = number(at, run) * scale;
                     if (1000..=2100).contains(&first) {
@@ -109,31 +137,40 @@ fn read(text: &str) -> Vec<Span> {
         }
         at += run;
     }
-    if spans.is_empty() {
+    if said.published.is_empty() && said.copyright.is_empty() {
         let small = text.to_lowercase().replace(['.', ' '], "");
         let numeral: String = small.chars().filter(char::is_ascii_alphabetic).collect();
         if let Some(year) = roman(&numeral).filter(|year| (1400..=2100).contains(year)) {
-            spans.push((year as u16, year as u16));
+            said.published.push((year as u16, year as u16));
         }
     }
-    spans.sort_unstable();
-    spans.dedup();
-    spans.truncate(MOST);
-    spans
+    for spans in [&mut said.published, &mut said.copyright] {
+        spans.sort_unstable();
+        spans.dedup();
+        spans.truncate(MOST);
+    }
+    said
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn published(text: &str) -> Vec<Span> {
+        read(text).published
+    }
+
     #[test]
     fn years_are_read_as_catalogues_write_them() {
-        assert_eq!(read("[1984] ©1985"), [(1984, 1984), (1985, 1985)]);
-        assert_eq!(read("1839-41."), [(1839, 1839), (1839, 1841)]);
-        assert_eq!(read("[18--?]"), [(1800, 1899)]);
-        assert_eq!(read("186u"), [(1860, 1869)]);
-        assert_eq!(read("MDCCCXLII."), [(1842, 1842)]);
-        assert_eq!(read("n.d."), []);
-        assert_eq!(read("19990219"), [(1999, 1999)]);
+        assert_eq!(published("[1984] ©1985"), [(1984, 1984)]);
+        assert_eq!(read("[1984] ©1985").copyright, [(1985, 1985)]);
+        assert_eq!(published("1839-41."), [(1839, 1839), (1839, 1841)]);
+        assert_eq!(published("[18--?]"), [(1800, 1899)]);
+        assert_eq!(published("18-."), [(1800, 1899)]);
+        assert_eq!(published("186u"), [(1860, 1869)]);
+        assert_eq!(published("MDCCCXLII."), [(1842, 1842)]);
+        assert_eq!(published("n.d."), []);
+        assert_eq!(published("19990219"), [(1999, 1999)]);
+        assert_eq!(read("c1941"), Said { published: vec![], copyright: vec![(1941, 1941)] });
     }
 }
