@@ -68,8 +68,26 @@ pub struct Update {
     pub refused: Vec<Refusal>,
 }
 
-/// A decision of a person about two records, by source and key.
-pub type Named<'a> = ((&'a str, &'a str), (&'a str, &'a str));
+/// A record by source and key.
+pub type Name<'a> = (&'a str, &'a str);
+
+/// A decision of a person about two records.
+pub type Named<'a> = (Name<'a>, Name<'a>);
+
+/// What is different from the last run.
+#[derive(Clone, Copy, Default)]
+pub struct Changes<'a> {
+    /// Records that are new or say something else.
+    pub changed: &'a [Name<'a>],
+    /// Records that are no more.
+    pub gone: &'a [Name<'a>],
+    /// All joins in force, in their order.
+    pub joins: &'a [Named<'a>],
+    /// All nevers in force.
+    pub nevers: &'a [Named<'a>],
+    /// Records about which a decision is new or was withdrawn.
+    pub decided: &'a [Name<'a>],
+}
 
 impl State {
     /// The state after a full run.
@@ -122,19 +140,9 @@ impl State {
             .collect()
     }
 
-    /// Takes up changes. `changed` are records that are new or say something else, `gone` those
-    /// that are no more; `joins` and `nevers` are all decisions in force, of which those named in
-    /// `decided` are new or were withdrawn.
-    pub fn update(
-        &mut self,
-        profile: &Profile,
-        features: &dyn Features,
-        changed: &[(&str, &str)],
-        gone: &[(&str, &str)],
-        joins: &[Named<'_>],
-        nevers: &[Named<'_>],
-        decided: &[(&str, &str)],
-    ) -> io::Result<Update> {
+    /// Takes up changes.
+    pub fn update(&mut self, profile: &Profile, features: &dyn Features, changes: &Changes<'_>) -> Update {
+        let Changes { changed, gone, decided, .. } = *changes;
         let mut done = Update::default();
         let mut touched: BTreeSet<Handle> = BTreeSet::new();
         // What was there before is dead from here on.
@@ -198,9 +206,12 @@ impl State {
                 }
                 touched.insert(other);
             }
-            // Its group may fall apart without it.
-            let group = self.group[*handle as usize];
-            touched.extend(self.members_of(group));
+        }
+        // Their groups may fall apart without them.
+        let broken: FxHashSet<Handle> = dead.iter().map(|handle| self.group[*handle as usize]).collect();
+        if !broken.is_empty() {
+            let all = (0..self.names.len() as u32).filter(|handle| broken.contains(&self.group[*handle as usize]));
+            touched.extend(all);
         }
         for pair in withdrawn {
             let (left, right) = unpack(pair);
@@ -216,8 +227,8 @@ impl State {
         self.compare(profile, features, &proposed, &mut touched, &mut done);
         touched.extend(&fresh);
         touched.extend(decided.iter().filter_map(|(source, key)| self.handle(source, key)));
-        self.regroup(profile, features, touched, joins, nevers, &mut done);
-        Ok(done)
+        self.regroup(profile, features, touched, changes, &mut done);
+        done
     }
 
     fn enter(&mut self, source: &str, key: &str) -> Handle {
@@ -253,23 +264,6 @@ impl State {
             let found = run.get(start..).unwrap_or_default().iter().take_while(|keyed| keyed.0 == key);
             members.extend(found.map(|keyed| keyed.1).filter(|handle| self.alive[*handle as usize]));
         }
-        members
-    }
-
-    fn members_of(&self, group: Handle) -> Vec<Handle> {
-        // Members of a group are linked by strong pairs or joins; those of a dead record are few.
-        let mut members = vec![group];
-        let mut at = 0;
-        let mut seen: FxHashSet<Handle> = members.iter().copied().collect();
-        while let Some(handle) = members.get(at).copied() {
-            at += 1;
-            for (other, _, _) in self.edges.get(&handle).map_or(&[][..], Vec::as_slice) {
-                if self.group[*other as usize] == group && seen.insert(*other) {
-                    members.push(*other);
-                }
-            }
-        }
-        members.retain(|handle| self.alive[*handle as usize]);
         members
     }
 
@@ -387,8 +381,7 @@ impl State {
         profile: &Profile,
         features: &dyn Features,
         touched: BTreeSet<Handle>,
-        joins: &[Named<'_>],
-        nevers: &[Named<'_>],
+        changes: &Changes<'_>,
         done: &mut Update,
     ) {
         let merge = super::score::weight_of(profile.bands.merge);
@@ -396,7 +389,7 @@ impl State {
             let found = named.iter().map(|(left, right)| Some((self.handle(left.0, left.1)?, self.handle(right.0, right.1)?)));
             found.flatten().collect()
         };
-        let (joins, nevers) = (pairs(joins), pairs(nevers));
+        let (joins, nevers) = (pairs(changes.joins), pairs(changes.nevers));
         let mut joined: FxHashMap<Handle, Vec<Handle>> = FxHashMap::default();
         for (left, right) in &joins {
             joined.entry(*left).or_default().push(*right);

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::compare::{Crowded, Vector, Weights, level_at};
+use super::fold::mix;
 use super::profile::Profile;
 
 /// How often each vector occurred.
@@ -91,57 +92,30 @@ impl Model {
         model.weights = weights;
         model.crowded = crowded;
         model.vectors = histogram.len();
-        let total: u64 = histogram.values().sum();
-        if total == 0 {
+        if histogram.is_empty() {
             return model;
         }
-        let forbidden: Vec<bool> = histogram.keys().map(|vector| profile.veto(*vector).is_some()).collect();
+        let learned = Learned::new(profile, &model, histogram);
         let expected = model.clone();
-        let classes = model.shares.len();
         for round in 0..MOST_ROUNDS {
-            let mut sums: Vec<Vec<Vec<f64>>> = model
-                .factors
-                .iter()
-                .map(|factor| factor.chances.iter().map(|chances| vec![0.0; chances.len()]).collect())
-                .collect();
-            let mut masses = vec![0.0; classes];
-            for ((vector, count), forbidden) in histogram.iter().zip(&forbidden) {
-                let chances = model.posterior(*vector, *forbidden);
-                for (class, chance) in chances.iter().enumerate() {
-                    let mass = chance * *count as f64;
-                    masses[class] += mass;
-                    for (factor, sums) in model.factors.iter().zip(&mut sums) {
-                        sums[class][factor.place(*vector)] += mass;
-                    }
-                }
-            }
+            let sums = learned.expect(&model);
+            let total: f64 = sums.masses.iter().sum();
             // Worth a hundred pairs: no share is ever exactly 0 or 1.
             let mut moved = 0.0;
-            for (class, mass) in masses.iter().enumerate() {
-                let share = (mass + 100.0 * expected.shares[class]) / (total as f64 + 100.0);
+            for (class, mass) in sums.masses.iter().enumerate() {
+                let share = (mass + 100.0 * expected.shares[class]) / (total + 100.0);
                 moved += (share - model.shares[class]).abs();
                 model.shares[class] = share;
             }
-            for ((factor, before), sums) in model.factors.iter_mut().zip(&expected.factors).zip(&sums) {
-                moved += factor.update(before, sums, profile.confidence);
+            for (at, (factor, before)) in model.factors.iter_mut().zip(&expected.factors).enumerate() {
+                moved += factor.update(before, &sums.levels[at], profile.confidence);
             }
             model.rounds = round + 1;
-            if moved < 1e-3 {
+            if moved < 5e-3 {
                 break;
             }
         }
         model
-    }
-
-    /// The chance of each hypothesis, given a vector.
-    fn posterior(&self, vector: Vector, forbidden: bool) -> Vec<f64> {
-        let mut odds = vec![if forbidden { 0.0 } else { self.shares[0] }];
-        for rival in 0..self.shares.len() - 1 {
-            odds.push(self.shares[rival + 1] * (-self.bits(vector, rival)).exp2());
-        }
-        let sum: f64 = odds.iter().sum();
-        odds.iter_mut().for_each(|odd| *odd /= sum);
-        odds
     }
 
     /// Evidence against one rival, in bits, without the shares.
@@ -186,6 +160,73 @@ impl Model {
         let at = usize::from(level);
         let pick = |lists: &[Vec<f64>]| lists.iter().map(|list| list.get(at).copied()).collect::<Option<Vec<f64>>>();
         Some((pick(&factor.chances)?, pick(&factor.bits)?))
+    }
+}
+
+/// No more vectors than this are learned from.
+const MOST_VECTORS: usize = 1 << 15;
+
+/// A histogram made ready for many rounds.
+struct Learned {
+    /// For each vector and factor its place in the factor's lists.
+    places: Vec<u8>,
+    counts: Vec<f64>,
+    forbidden: Vec<bool>,
+}
+
+/// How much of the pairs each hypothesis has, in all and on each level of each factor.
+struct Sums {
+    masses: Vec<f64>,
+    levels: Vec<Vec<Vec<f64>>>,
+}
+
+impl Learned {
+    /// Frequent vectors are all taken. Of the rare ones, if there are too many, some stand for
+    /// the others: which, their content decides.
+    fn new(profile: &Profile, model: &Model, histogram: &Histogram) -> Self {
+        let mut counts: Vec<u64> = histogram.values().copied().collect();
+        counts.sort_unstable_by(|left, right| right.cmp(left));
+        let frequent = counts.get(MOST_VECTORS / 2).map_or(0, |count| count + 1);
+        let rare = counts.iter().filter(|count| **count < frequent).count();
+        let every = (rare / (MOST_VECTORS / 2)).max(1) as u64;
+        let mut learned = Self { places: Vec::new(), counts: Vec::new(), forbidden: Vec::new() };
+        for (vector, count) in histogram {
+            let weight = match *count < frequent {
+                true if !mix(*vector, 0).is_multiple_of(every) => continue,
+                true => *count * every,
+                false => *count,
+            };
+            learned.places.extend(model.factors.iter().map(|factor| factor.place(*vector) as u8));
+            learned.counts.push(weight as f64);
+            learned.forbidden.push(profile.veto(*vector).is_some());
+        }
+        learned
+    }
+
+    fn expect(&self, model: &Model) -> Sums {
+        let classes = model.shares.len();
+        let lists = |factor: &Factor| vec![vec![0.0; factor.size()]; classes];
+        let mut sums = Sums { masses: vec![0.0; classes], levels: model.factors.iter().map(lists).collect() };
+        let mut odds = vec![0.0; classes];
+        for ((places, count), forbidden) in
+            self.places.chunks(model.factors.len()).zip(&self.counts).zip(&self.forbidden)
+        {
+            odds[0] = if *forbidden { 0.0 } else { model.shares[0] };
+            for class in 1..classes {
+                let bits: f64 =
+                    model.factors.iter().zip(places).map(|(factor, at)| factor.bits[class - 1][usize::from(*at)]).sum();
+                odds[class] = model.shares[class] * (-bits).exp2();
+            }
+            let sum: f64 = odds.iter().sum();
+            for (class, odd) in odds.iter().enumerate() {
+                let mass = odd / sum * count;
+                sums.masses[class] += mass;
+                for (levels, at) in sums.levels.iter_mut().zip(places) {
+                    levels[class][usize::from(*at)] += mass;
+                }
+            }
+        }
+        sums
     }
 }
 

@@ -5,7 +5,7 @@ use super::compare::Read;
 use super::compare::name::Agreement;
 use super::explain::{Band, explain};
 use super::feature::Builder;
-use super::increment::State;
+use super::increment::{Changes, State};
 use super::*;
 
 #[path = "../../benches/resolve/generate.rs"]
@@ -66,7 +66,7 @@ fn generated(records: usize, seed: u64) -> (Vec<Row>, FxHashMap<String, u32>) {
     generate::generate(records, seed, &mut |record| {
         let source = record.source.clone().leak() as &'static str;
         for (feature, value) in &record.features {
-            rows.push((source, record.key.clone(), feature, value.clone()));
+            rows.push((source, record.key.clone(), *feature, value.clone()));
         }
         truth.insert(format!("{}/{}", record.source, record.key), record.instance);
     });
@@ -365,7 +365,7 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     let full = resolve(&second, &profile, given).unwrap();
     let changed: Vec<(&str, &str)> = late.iter().chain(edited).map(|(source, key)| (*source, key.as_str())).collect();
     let removed: Vec<(&str, &str)> = gone.iter().map(|(source, key)| (*source, key.as_str())).collect();
-    let update = state.update(&profile, &second, &changed, &removed, &[], &[], &[]).unwrap();
+    let update = state.update(&profile, &second, &Changes { changed: &changed, gone: &removed, ..Changes::default() });
 
     let expected = State::of(&second, &profile, &full, BUDGET).unwrap();
     assert_eq!(state.groups(), expected.groups());
@@ -375,8 +375,10 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     let group = state.groups().into_iter().next().unwrap();
     let (one, other) = (&group[0], &group[1]);
     let pair = ((one.0.as_str(), one.1.as_str()), (other.0.as_str(), other.1.as_str()));
-    state.update(&profile, &second, &[], &[], &[], &[pair], &[pair.0, pair.1]).unwrap();
+    let decided = [pair.0, pair.1];
+    let never = Changes { nevers: &[pair], decided: &decided, ..Changes::default() };
+    state.update(&profile, &second, &never);
     assert!(!state.groups().iter().any(|group| group.contains(one) && group.contains(other)));
-    state.update(&profile, &second, &[], &[], &[], &[], &[pair.0, pair.1]).unwrap();
+    state.update(&profile, &second, &Changes { decided: &decided, ..Changes::default() });
     assert_eq!(state.groups(), expected.groups());
 }

@@ -62,6 +62,8 @@ pub struct Comparer<'a> {
     table: &'a FeatureTable,
     profile: &'a Profile,
     read: Vec<Read>,
+    /// Of each comparison: its own column, and the first it has beside.
+    columns: Vec<(Option<&'a Column>, Option<&'a Column>)>,
     weights: Weights,
 }
 
@@ -75,7 +77,13 @@ impl<'a> Comparer<'a> {
             let one = read_feature(table, profile, compare, &read, model, &mut weighed);
             read.push(one);
         }
-        Self { table, profile, read, weights: weighed }
+        let column = |feature: &str| table.column(feature);
+        let columns = profile
+            .compare
+            .iter()
+            .map(|compare| (column(&compare.feature), compare.beside.first().and_then(|feature| column(feature))))
+            .collect();
+        Self { table, profile, read, columns, weights: weighed }
     }
 
     pub fn table(&self) -> &'a FeatureTable {
@@ -98,7 +106,7 @@ impl<'a> Comparer<'a> {
 
     /// The column a comparison is about.
     pub fn column(&self, comparison: usize) -> Option<&'a Column> {
-        self.profile.compare.get(comparison).and_then(|compare| self.table.column(&compare.feature))
+        self.columns.get(comparison).and_then(|(column, _)| *column)
     }
 
     /// Compares two records.
@@ -127,27 +135,28 @@ impl<'a> Comparer<'a> {
         let raw = match &self.read[at] {
             Read::Nothing => 0,
             Read::Numbers(numbers, titles, others) => {
-                let mut columns: Vec<(&title::Titles, &Column)> = Vec::with_capacity(4);
+                let (mut a, mut b) = (part::Set::default(), part::Set::default());
+                let mut gather = |titles: &title::Titles, column: &Column| {
+                    a.gather(titles, column, *numbers, left);
+                    b.gather(titles, column, *numbers, right);
+                };
                 for other in titles {
                     if let (Read::Title(titles), Some(column)) = (&self.read[*other], self.column(*other)) {
-                        columns.push((titles, column));
+                        gather(titles, column);
                     }
                 }
                 for (feature, titles) in others {
                     if let Some(column) = self.table.column(feature) {
-                        columns.push((titles, column));
+                        gather(titles, column);
                     }
                 }
-                part::level(&columns, *numbers, left, right)
+                part::level(&a, &b, *numbers)
             }
             read => {
-                let Some(column) = self.table.column(&compare.feature) else { return 0 };
+                let (Some(column), beside) = self.columns[at] else { return 0 };
                 match read {
                     Read::Title(titles) => titles.level(column, left, right),
-                    Read::Names(names) => {
-                        let beside = compare.beside.first().and_then(|feature| self.table.column(feature));
-                        names.level(column, beside, left, right)
-                    }
+                    Read::Names(names) => names.level(column, beside, left, right),
                     Read::Years(years) => years.level(column, left, right),
                     Read::Phrases(phrases) => phrases.level(column, left, right),
                     Read::Editions(editions) => editions.level(column, left, right),

@@ -19,20 +19,8 @@ pub enum Numbers {
     InTitles,
 }
 
-/// The numbers two records have, gathered from several columns.
-pub fn level(columns: &[(&Titles, &Column)], numbers: Numbers, left: Id, right: Id) -> u8 {
-    let (mut a, mut b) = (Set::default(), Set::default());
-    for (titles, column) in columns {
-        for (record, set) in [(left, &mut a), (right, &mut b)] {
-            for value in column.of(record) {
-                let found = match numbers {
-                    Numbers::OfParts => titles.parts(*value),
-                    Numbers::InTitles => titles.numbers(*value),
-                };
-                found.iter().for_each(|number| set.insert(*number));
-            }
-        }
-    }
+/// How the numbers of two records go together.
+pub fn level(a: &Set, b: &Set, numbers: Numbers) -> u8 {
     let (a, b) = (a.get(), b.get());
     if a.is_empty() && b.is_empty() {
         return 0;
@@ -50,14 +38,25 @@ pub fn level(columns: &[(&Titles, &Column)], numbers: Numbers, left: Id, right: 
     }
 }
 
-/// A few numbers without allocation.
+/// The numbers of one record, gathered from several columns without allocation.
 #[derive(Default)]
-struct Set {
+pub struct Set {
     numbers: [u32; 16],
     count: usize,
 }
 
 impl Set {
+    /// Adds what the record's titles in one column say.
+    pub fn gather(&mut self, titles: &Titles, column: &Column, numbers: Numbers, record: Id) {
+        for value in column.of(record) {
+            let found = match numbers {
+                Numbers::OfParts => titles.parts(*value),
+                Numbers::InTitles => titles.numbers(*value),
+            };
+            found.iter().for_each(|number| self.insert(*number));
+        }
+    }
+
     fn insert(&mut self, number: u32) {
         if self.count < self.numbers.len() && !self.get().contains(&number) {
             self.numbers[self.count] = number;
