@@ -14,4 +14,5 @@ pub mod ontology;
 pub mod pipeline;
 pub mod publish;
 pub mod record;
+pub mod resolve;
 pub mod sort;

@@ -34,6 +34,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pipeline", ALL),
     ("publish", &["concordance", "diagnostic", "ontology", "record"]),
     ("record", &[]),
+    // An engine on rows: whoever runs the stage asks the catalogue and writes the result.
+    ("resolve", &[]),
     ("sort", &[]),
 ];
 const ALL: &[&str] = &["*"];
