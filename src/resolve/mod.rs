@@ -127,10 +127,20 @@ pub(crate) fn compare_all(
                 let mut kept = Vec::new();
                 for pair in some {
                     let (left, right) = unpack(*pair);
-                    let vector = comparer.vector(left, right);
-                    *counts.entry(vector).or_default() += 1;
-                    if floor.admits(vector) {
-                        kept.push((*pair, vector));
+                    match comparer.early(left, right) {
+                        Some(early) => {
+                            let vector = comparer.late(early, left, right);
+                            *counts.entry(vector).or_default() += 1;
+                            if floor.admits(vector) {
+                                kept.push((*pair, vector));
+                            }
+                        }
+                        // A veto holds already. What else can be said of such pairs is learned
+                        // from a few, chosen by content.
+                        None if comparer.stands_for_others(left, right) => {
+                            *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
+                        }
+                        None => {}
                     }
                 }
                 (counts, kept)
@@ -145,6 +155,9 @@ pub(crate) fn compare_all(
     }
     Ok((counts.into_iter().collect(), kept, compared))
 }
+
+/// Of pairs that an early veto forbids one in so many is compared to the end.
+pub(crate) const SAMPLED: u64 = 8;
 
 /// Below this many bits of expected evidence a pair is not kept.
 const FLOOR: f64 = -12.0;

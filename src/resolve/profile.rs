@@ -143,6 +143,8 @@ pub struct Veto {
     pub name: Box<str>,
     pub when: Conditions,
     pub unless: Conditions,
+    /// Looked at before anything else is compared.
+    pub early: bool,
 }
 
 impl Veto {
@@ -283,6 +285,8 @@ struct RawBlocking {
 #[serde(deny_unknown_fields)]
 struct RawVeto {
     name: String,
+    #[serde(default)]
+    early: bool,
     when: BTreeMap<String, Spanned<Vec<String>>>,
     #[serde(default)]
     unless: BTreeMap<String, Spanned<Vec<String>>>,
@@ -329,6 +333,16 @@ impl Profile {
     /// The comparison of this name.
     pub fn comparison(&self, name: &str) -> Option<usize> {
         self.compare.iter().position(|compare| *compare.name == *name)
+    }
+
+    /// Comparisons that early vetoes ask for.
+    pub fn early(&self) -> Vec<usize> {
+        let vetoes = self.vetoes.iter().filter(|veto| veto.early);
+        let mut early: Vec<usize> =
+            vetoes.flat_map(|veto| veto.when.iter().chain(&veto.unless)).map(|condition| condition.0).collect();
+        early.sort_unstable();
+        early.dedup();
+        early
     }
 
     /// The first veto that forbids these levels.
@@ -382,6 +396,7 @@ impl Reader<'_> {
             .into_iter()
             .map(|veto| Veto {
                 name: veto.name.into(),
+                early: veto.early,
                 when: self.conditions(&veto.when, &compare),
                 unless: self.conditions(&veto.unless, &compare),
             })

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::terms::Terms;
 use super::feature::{Column, FeatureTable, Id};
+use super::fold::{hash64, mix};
 use super::profile::{Compare, Kind, Profile};
 use super::score::Model;
 
@@ -64,6 +65,9 @@ pub struct Comparer<'a> {
     read: Vec<Read>,
     /// Of each comparison: its own column, and the first it has beside.
     columns: Vec<(Option<&'a Column>, Option<&'a Column>)>,
+    /// Comparisons whose features the table has: those of early vetoes, and the others.
+    early: Vec<usize>,
+    late: Vec<usize>,
     weights: Weights,
 }
 
@@ -83,7 +87,10 @@ impl<'a> Comparer<'a> {
             .iter()
             .map(|compare| (column(&compare.feature), compare.beside.first().and_then(|feature| column(feature))))
             .collect();
-        Self { table, profile, read, columns, weights: weighed }
+        let asked = profile.early();
+        let there = (0..read.len()).filter(|at| !matches!(read[*at], Read::Nothing));
+        let (early, late) = there.partition(|at| asked.contains(at));
+        Self { table, profile, read, columns, early, late, weights: weighed }
     }
 
     pub fn table(&self) -> &'a FeatureTable {
@@ -109,11 +116,37 @@ impl<'a> Comparer<'a> {
         self.columns.get(comparison).and_then(|(column, _)| *column)
     }
 
+    /// Compares two records as far as early vetoes ask. `None`: one of them forbids the pair.
+    pub fn early(&self, left: Id, right: Id) -> Option<Vector> {
+        let mut vector = 0;
+        for at in &self.early {
+            vector |= u64::from(self.level(*at, left, right)) << (4 * at);
+        }
+        let forbidden = self.profile.vetoes.iter().any(|veto| veto.early && veto.forbids(vector));
+        (!forbidden).then_some(vector)
+    }
+
+    /// Whether a pair is one of the few compared to the end although a veto holds. Decided by the
+    /// names of the records, so that arrival does not matter.
+    pub fn stands_for_others(&self, left: Id, right: Id) -> bool {
+        let name = |record| hash64(self.table.key(record));
+        mix(name(left), name(right)).is_multiple_of(super::SAMPLED)
+    }
+
+    /// Compares what [`early`](Self::early) left out.
+    pub fn late(&self, early: Vector, left: Id, right: Id) -> Vector {
+        let mut vector = early;
+        for at in &self.late {
+            vector |= u64::from(self.level(*at, left, right)) << (4 * at);
+        }
+        vector
+    }
+
     /// Compares two records.
     pub fn vector(&self, left: Id, right: Id) -> Vector {
         let mut vector = 0;
-        for at in 0..self.read.len() {
-            vector |= u64::from(self.level(at, left, right)) << (4 * at);
+        for at in self.early.iter().chain(&self.late) {
+            vector |= u64::from(self.level(*at, left, right)) << (4 * at);
         }
         vector
     }

@@ -60,6 +60,8 @@ struct Name {
     born: u16,
     text: u32,
     length: u16,
+    /// A bit for each letter that occurs.
+    alphabet: u32,
 }
 
 /// The names of a column, read, and the texts in which names may be mentioned.
@@ -239,6 +241,11 @@ impl Names {
         if full >= 2 && surname && spare <= 1 && usize::from(few.count) >= 3 {
             return Agreement::Similar;
         }
+        // Names with few letters in common need no alignment.
+        let common = (few.alphabet & many.alphabet).count_ones();
+        if common * 5 < few.alphabet.count_ones().min(many.alphabet.count_ones()) * 4 {
+            return Agreement::Conflict;
+        }
         let alike = match self.measure {
             Measure::ByKind | Measure::SmithWaterman => {
                 few.count > 1 && smith_waterman(self.text(few).as_bytes(), self.text(many).as_bytes()) >= 0.9
@@ -251,12 +258,11 @@ impl Names {
 
     /// Whether the one word left over has a counterpart with a slip in it.
     fn one_alike(&self, few: &Name, many: &Name, open: u8, taken: u8) -> bool {
-        let words = |name: &Name| -> Vec<String> { self.text(name).split(' ').map(str::to_owned).collect() };
-        let (left, right) = (words(few), words(many));
-        (0..left.len()).filter(|i| open & (1 << i) != 0).any(|i| {
-            (0..right.len()).filter(|j| taken & (1 << j) == 0).any(|j| {
-                let (x, y) = (&left[i], &right[j]);
-                alike(x, y) || (x.len().min(y.len()) >= 3 && (x.starts_with(y.as_str()) || y.starts_with(x.as_str())))
+        let left = self.text(few).split(' ').take(MOST_WORDS).enumerate();
+        left.filter(|(i, _)| open & (1 << i) != 0).any(|(_, x)| {
+            let right = self.text(many).split(' ').take(MOST_WORDS).enumerate();
+            right.filter(|(j, _)| taken & (1 << j) == 0).any(|(_, y)| {
+                alike(x, y) || (x.len().min(y.len()) >= 3 && (x.starts_with(y) || y.starts_with(x)))
             })
         })
     }
@@ -404,6 +410,7 @@ fn read(raw: &str, words: &Words) -> (Name, String) {
             name.count += 1;
         }
     }
+    name.alphabet = folded.bytes().filter(u8::is_ascii_lowercase).fold(0, |bits, byte| bits | 1 << (byte - b'a'));
     folded.truncate(folded.char_indices().nth(400).map_or(folded.len(), |(at, _)| at));
     (name, folded)
 }

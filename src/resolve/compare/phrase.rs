@@ -17,13 +17,17 @@ const DIFFERENT: u8 = 4;
 /// The phrases of a column, read: words that say something, in order.
 pub struct Phrases {
     phrases: Vec<Box<str>>,
+    /// For each a bit for each pair of neighbouring letters, folded into 64.
+    letters: Vec<u64>,
 }
 
 impl Phrases {
     pub fn read(column: &Column, words: &Words) -> Self {
         let count = column.strings().len() as u32;
-        let phrases = (0..count).into_par_iter().map(|value| read(column.strings().get(value), words)).collect();
-        Self { phrases }
+        let read = |value| read(column.strings().get(value), words);
+        let phrases: Vec<Box<str>> = (0..count).into_par_iter().map(read).collect();
+        let letters = phrases.iter().map(|phrase| neighbours(phrase)).collect();
+        Self { phrases, letters }
     }
 
     pub fn level(&self, column: &Column, left: Id, right: Id) -> u8 {
@@ -31,9 +35,13 @@ impl Phrases {
         for a in column.of(left) {
             for b in column.of(right) {
                 let (x, y) = (&self.phrases[*a as usize], &self.phrases[*b as usize]);
-                if !x.is_empty() && !y.is_empty() {
-                    best = best.min(compare(x, y));
+                if x.is_empty() || y.is_empty() {
+                    continue;
                 }
+                // Without two neighbouring letters in common no word is another's beginning, nor
+                // one slip away.
+                let nothing = self.letters[*a as usize] & self.letters[*b as usize] == 0;
+                best = best.min(if nothing { DIFFERENT } else { compare(x, y) });
             }
         }
         if best == u8::MAX { 0 } else { best }
@@ -74,6 +82,12 @@ fn compare(left: &str, right: &str) -> u8 {
     } else {
         DIFFERENT
     }
+}
+
+fn neighbours(phrase: &str) -> u64 {
+    phrase.as_bytes().windows(2).fold(0, |bits, two| {
+        bits | 1 << ((usize::from(two[0]) * 31 + usize::from(two[1])) % 64)
+    })
 }
 
 fn read(text: &str, words: &Words) -> Box<str> {
