@@ -253,3 +253,89 @@ fn sample(mut members: Vec<Id>) -> Vec<Id> {
     let step = members.len() as f64 / MOST_ACROSS as f64;
     (0..MOST_ACROSS).filter_map(|at| members.get((at as f64 * step) as usize).copied()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const RECORDS: u32 = 12;
+
+    fn edges(pairs: &[(u32, u32, u8)]) -> Vec<Edge> {
+        let mut edges: Vec<Edge> = pairs
+            .iter()
+            .filter(|(left, right, _)| left != right)
+            .map(|(left, right, weight)| Edge {
+                left: *left.min(right),
+                right: *left.max(right),
+                vector: 0,
+                weight: f64::from(*weight),
+            })
+            .collect();
+        edges.sort_unstable_by_key(|edge| (edge.left, edge.right));
+        edges.dedup_by_key(|edge| (edge.left, edge.right));
+        edges
+    }
+
+    fn pairs() -> impl Strategy<Value = Vec<(u32, u32, u8)>> {
+        prop::collection::vec((0..RECORDS, 0..RECORDS, 1..5_u8), 0..30)
+    }
+
+    proptest! {
+        #[test]
+        fn without_objections_groups_are_the_connected_components(pairs in pairs()) {
+            let mut edges = edges(&pairs);
+            let mut naive: Vec<u32> = (0..RECORDS).collect();
+            for _ in 0..RECORDS {
+                for edge in &edges {
+                    let least = naive[edge.left as usize].min(naive[edge.right as usize]);
+                    naive[edge.left as usize] = least;
+                    naive[edge.right as usize] = least;
+                }
+            }
+            let found = cluster(RECORDS as usize, &mut edges, &Decisions::default(), &mut |_, _| Across::Weight(1.0));
+            prop_assert_eq!(found.of, naive);
+        }
+
+        #[test]
+        fn no_group_holds_a_forbidden_pair_and_order_does_not_matter(
+            pairs in pairs(),
+            vetoes in prop::collection::btree_set((0..RECORDS, 0..RECORDS), 0..8),
+            nevers in prop::collection::vec((0..RECORDS, 0..RECORDS), 0..5),
+        ) {
+            let forbidden = |left: u32, right: u32| vetoes.contains(&(left, right)) || vetoes.contains(&(right, left));
+            let mut edges = edges(&pairs);
+            edges.retain(|edge| !forbidden(edge.left, edge.right));
+            let mut decisions = Decisions::default();
+            nevers.iter().for_each(|(left, right)| decisions.never(*left, *right));
+            let mut across = |left: u32, right: u32| {
+                if forbidden(left, right) { Across::Veto("veto".into()) } else { Across::Weight(1.0) }
+            };
+            let found = cluster(RECORDS as usize, &mut edges, &decisions, &mut across);
+            for left in 0..RECORDS {
+                for right in left + 1..RECORDS {
+                    let together = found.of[left as usize] == found.of[right as usize];
+                    let never = nevers.contains(&(left, right)) || nevers.contains(&(right, left));
+                    prop_assert!(!(together && (forbidden(left, right) || never)));
+                }
+            }
+            edges.reverse();
+            let again = cluster(RECORDS as usize, &mut edges, &decisions, &mut across);
+            prop_assert_eq!(found, again);
+        }
+    }
+
+    #[test]
+    fn a_chance_likeness_does_not_chain_two_groups() {
+        // 0-1-2 and 3-4-5 hang together; 2 and 3 are alike, all others across are not.
+        let mut edges = edges(&[(0, 1, 9), (1, 2, 9), (0, 2, 9), (3, 4, 9), (4, 5, 9), (3, 5, 9), (2, 3, 3)]);
+        let mut across = |left: Id, right: Id| {
+            Across::Weight(if (left < 3) == (right < 3) { 9.0 } else if (left, right) == (2, 3) { 3.0 } else { -8.0 })
+        };
+        let found = cluster(6, &mut edges, &Decisions::default(), &mut across);
+        assert_eq!(found.of, [0, 0, 0, 3, 3, 3]);
+        assert_eq!(found.refused.len(), 1);
+        assert_eq!(found.refused[0].reason, Reason::Against);
+    }
+}

@@ -68,6 +68,16 @@ pub struct Update {
     pub refused: Vec<Refusal>,
 }
 
+/// A block that has to be split, before or after the change.
+struct Large {
+    key: u64,
+    /// Members that were there and still are.
+    stayed: Vec<Handle>,
+    after: Vec<Handle>,
+    /// Nobody left it.
+    is_whole: bool,
+}
+
 /// A record by source and key.
 pub type Name<'a> = (&'a str, &'a str);
 
@@ -170,6 +180,7 @@ impl State {
         }
         let mut proposed: BTreeSet<Pair> = BTreeSet::new();
         let mut withdrawn: BTreeSet<Pair> = BTreeSet::new();
+        let mut large: Vec<Large> = Vec::new();
         for (key, arrived) in &dirty {
             let before = self.members(*key);
             let stayed: Vec<Handle> = before.iter().copied().filter(|handle| !dead.contains(handle)).collect();
@@ -180,23 +191,10 @@ impl State {
                     proposed.extend(after.iter().filter(|other| *other != new).map(|other| pack(*new, *other)));
                 }
             } else {
-                // The old content of dead records is not known any more, but then their block
-                // is judged by all that is left of it: every pair may be lost or won.
-                let now = self.pairs_of(profile, features, *key, &after, &mut done);
-                for (at, left) in stayed.iter().enumerate() {
-                    for right in stayed.iter().skip(at + 1) {
-                        let pair = pack(*left, *right);
-                        if !now.contains(&pair) && self.edge(*left, *right).is_some() {
-                            withdrawn.insert(pair);
-                        }
-                    }
-                }
-                proposed.extend(now.into_iter().filter(|pair| {
-                    let (left, right) = unpack(*pair);
-                    self.edge(left, right).is_none()
-                }));
+                large.push(Large { key: *key, is_whole: before.len() == stayed.len(), stayed, after });
             }
         }
+        self.large_blocks(profile, features, &large, &mut proposed, &mut withdrawn, &mut done);
         self.add_keys(fresh_keys);
         for handle in &dead {
             self.alive[*handle as usize] = false;
@@ -229,6 +227,51 @@ impl State {
         touched.extend(decided.iter().filter_map(|(source, key)| self.handle(source, key)));
         self.regroup(profile, features, touched, changes, &mut done);
         done
+    }
+
+    /// What blocks that have to be split propose now, and do not propose any more.
+    fn large_blocks(
+        &self,
+        profile: &Profile,
+        features: &dyn Features,
+        large: &[Large],
+        proposed: &mut BTreeSet<Pair>,
+        withdrawn: &mut BTreeSet<Pair>,
+        done: &mut Update,
+    ) {
+        let members: BTreeSet<Handle> = large.iter().flat_map(|block| block.after.iter().copied()).collect();
+        let members: Vec<Handle> = members.into_iter().collect();
+        let (table, of) = self.table(features, &members, done);
+        let number: FxHashMap<Handle, Id> = of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
+        let comparer = Comparer::new(&table, profile, Some(&self.model));
+        let blocker = Blocker::new(&comparer, usize::MAX);
+        let pairs = |key: u64, members: &[Handle]| -> FxHashSet<Pair> {
+            let mut records: Vec<Id> = members.iter().filter_map(|handle| number.get(handle).copied()).collect();
+            records.sort_unstable();
+            let mut pairs = Vec::new();
+            blocker.block_pairs(key, &records, &mut pairs);
+            let named = pairs.into_iter().map(unpack);
+            named.map(|(left, right)| pack(of[left as usize], of[right as usize])).collect()
+        };
+        for block in large {
+            let now = pairs(block.key, &block.after);
+            if block.is_whole {
+                let before = pairs(block.key, &block.stayed);
+                proposed.extend(now.difference(&before));
+                withdrawn.extend(before.difference(&now));
+            } else {
+                // What dead records said is not known any more, so what the block proposed with
+                // them is not either: every pair may be lost or won.
+                proposed.extend(&now);
+                for (at, left) in block.stayed.iter().enumerate() {
+                    let others = block.stayed.iter().skip(at + 1).map(|right| pack(*left, *right));
+                    withdrawn.extend(others.filter(|pair| !now.contains(pair)));
+                }
+            }
+        }
+        let linked = |pair: &Pair| self.edge(unpack(*pair).0, unpack(*pair).1).is_some();
+        withdrawn.retain(linked);
+        proposed.retain(|pair| !linked(pair));
     }
 
     fn enter(&mut self, source: &str, key: &str) -> Handle {

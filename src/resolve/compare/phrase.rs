@@ -40,7 +40,7 @@ impl Phrases {
                 }
                 // Without two neighbouring letters in common no word is another's beginning, nor
                 // one slip away.
-                let nothing = self.letters[*a as usize] & self.letters[*b as usize] == 0;
+                let nothing = a != b && x != y && self.letters[*a as usize] & self.letters[*b as usize] == 0;
                 best = best.min(if nothing { DIFFERENT } else { compare(x, y) });
             }
         }
