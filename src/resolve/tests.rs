@@ -144,6 +144,38 @@ fn s4_7_duplicates_are_found_and_look_alikes_kept_apart() {
 }
 
 #[test]
+fn declared_interactions_are_weighed_together() {
+    let text = format!("{INSTANCE}\n[[interaction]]\nbetween = [\"year\", \"edition\"]\n");
+    let profile = profile(&text);
+    let (rows, truth) = generated(3000, 3);
+    let table = table(&rows);
+    let resolution = run(&table, &profile);
+    let year = profile.comparison("year").unwrap();
+    let edition = profile.comparison("edition").unwrap();
+    assert!(resolution.model.level(year, 1).is_none());
+    let parts = resolution.model.verdict(resolution.edges[0].vector).parts;
+    assert!(parts.iter().any(|(first, second, _)| (*first, *second) == (year, Some(edition))));
+    let truth = (0..table.len() as u32)
+        .map(|record| (record, truth[&format!("{}/{}", table.source_name(record), table.key(record))]))
+        .collect();
+    assert!(evaluate::clusters(&resolution.clusters.of, &truth).pairs.f1 > 0.93);
+}
+
+#[test]
+fn learned_weights_never_prefer_a_worse_level() {
+    let profile = profile(INSTANCE);
+    let (rows, _) = generated(2000, 17);
+    let resolution = run(&table(&rows), &profile);
+    for (at, compare) in profile.compare.iter().enumerate() {
+        let bits: Vec<Vec<f64>> =
+            (1..=compare.levels.len()).map(|level| resolution.model.level(at, level as u8).unwrap().1).collect();
+        for two in bits.windows(2) {
+            assert!(two[0].iter().zip(&two[1]).all(|(better, worse)| better >= worse), "{}", compare.name);
+        }
+    }
+}
+
+#[test]
 fn ra_18_forms_of_one_name_agree() {
     let names = ["Gloria Perez", "G. Perez", "Perez, G.", "Pérez, Gloria, 1950-", "Perez, Maria", "Peres, Gloria", "Smith, John"];
     let rows = rows(&names.map(|name| format!("name={name}")).each_ref().map(String::as_str));
