@@ -26,7 +26,8 @@ pub type Histogram = BTreeMap<Vector, u64>;
 /// What was learned. Written beside the catalogue, it makes later runs comparable.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Model {
-    /// The share of pairs under each hypothesis: "same" first, then the rivals.
+    /// The share of pairs under each hypothesis, among those that no veto forbids: "same" first,
+    /// then the rivals.
     pub shares: Vec<f64>,
     factors: Vec<Factor>,
     /// How rare words were when the model was made.
@@ -49,11 +50,19 @@ struct Factor {
     chances: Vec<Vec<f64>>,
     /// By rival: log2 of the chance under "same" over the chance under the rival.
     bits: Vec<Vec<f64>>,
+    /// By rival: whether the level is a sign of it, by what the profile expects.
+    signs: Vec<Vec<bool>>,
 }
 
 const MOST_ROUNDS: usize = 80;
 /// No level weighs more, whatever was counted.
 const MOST_BITS: f64 = 14.0;
+
+/// A level that speaks for a rival by so many bits is a sign of it.
+const SIGN: f64 = -0.5;
+/// What it is worth that nothing at all is a sign of a rival. Without this, records that say too
+/// little to tell a rival from "same" would let the two change places while learning.
+const UNSIGNED_BITS: f64 = 2.0;
 
 /// What one pair's evidence comes to.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +71,8 @@ pub struct Verdict {
     pub weight: f64,
     /// The likeliest rival, counted from 0.
     pub rival: usize,
-    /// What the shares of "same" and of this rival are worth, with what the other rivals take.
+    /// What the shares of "same" and of this rival are worth, with what the other rivals take and
+    /// what the absence of any sign of it gives.
     pub prior: f64,
     /// For each factor: its comparisons, and its bits against the likeliest rival.
     pub parts: Vec<(usize, Option<usize>, f64)>,
@@ -77,8 +87,9 @@ impl Model {
             let second = profile.interactions.iter().find(|pair| pair.0 == at).map(|pair| pair.1);
             let width = second.map_or(1, |second| profile.compare[second].levels.len() + 1);
             let chances = (0..=profile.rivals.len()).map(|class| expectations(profile, class, at, second)).collect();
-            let mut factor = Factor { first: at, second, width, chances, bits: Vec::new() };
+            let mut factor = Factor { first: at, second, width, chances, bits: Vec::new(), signs: Vec::new() };
             factor.weigh();
+            factor.signs = factor.bits.iter().map(|bits| bits.iter().map(|bits| *bits < SIGN).collect()).collect();
             factors.push(factor);
         }
         let others = 0.9 / profile.rivals.len() as f64;
@@ -120,7 +131,14 @@ impl Model {
 
     /// Evidence against one rival, in bits, without the shares.
     fn bits(&self, vector: Vector, rival: usize) -> f64 {
-        self.factors.iter().map(|factor| factor.bits[rival][factor.place(vector)]).sum()
+        let mut sum = 0.0;
+        let mut is_signed = false;
+        for factor in &self.factors {
+            let at = factor.place(vector);
+            sum += factor.bits[rival][at];
+            is_signed |= factor.signs[rival][at];
+        }
+        if is_signed { sum } else { sum + UNSIGNED_BITS }
     }
 
     /// Evidence against the likeliest rival, without the shares.
@@ -150,7 +168,8 @@ impl Model {
             .iter()
             .map(|factor| (factor.first, factor.second, factor.bits[rival][factor.place(vector)]))
             .collect();
-        Verdict { weight, rival, prior: weight - self.bits(vector, rival), parts }
+        let sum: f64 = self.factors.iter().map(|factor| factor.bits[rival][factor.place(vector)]).sum();
+        Verdict { weight, rival, prior: weight - sum, parts }
     }
 
     /// Of a level of a comparison that is in no interaction: the chances by hypothesis and the
@@ -212,15 +231,23 @@ impl Learned {
             self.places.chunks(model.factors.len()).zip(&self.counts).zip(&self.forbidden)
         {
             odds[0] = if *forbidden { 0.0 } else { model.shares[0] };
-            for class in 1..classes {
-                let bits: f64 =
-                    model.factors.iter().zip(places).map(|(factor, at)| factor.bits[class - 1][usize::from(*at)]).sum();
-                odds[class] = model.shares[class] * (-bits).exp2();
+            for (rival, odd) in odds.iter_mut().skip(1).enumerate() {
+                let mut bits = 0.0;
+                let mut is_signed = false;
+                for (factor, at) in model.factors.iter().zip(places) {
+                    bits += factor.bits[rival][usize::from(*at)];
+                    is_signed |= factor.signs[rival][usize::from(*at)];
+                }
+                let unsigned = if is_signed { 0.0 } else { UNSIGNED_BITS };
+                *odd = model.shares[rival + 1] * (-bits - unsigned).exp2();
             }
             let sum: f64 = odds.iter().sum();
             for (class, odd) in odds.iter().enumerate() {
                 let mass = odd / sum * count;
-                sums.masses[class] += mass;
+                // Vetoes have dealt with their pairs: shares are those among the others.
+                if !forbidden {
+                    sums.masses[class] += mass;
+                }
                 for (levels, at) in sums.levels.iter_mut().zip(places) {
                     levels[class][usize::from(*at)] += mass;
                 }

@@ -17,8 +17,20 @@ pub fn levenshtein(left: &[u8], right: &[u8], most: usize) -> Option<usize> {
 }
 
 fn distance(left: &[u8], right: &[u8], most: usize, exchanges: bool) -> Option<usize> {
-    if left == right {
-        return Some(0);
+    if left.len().abs_diff(right.len()) > most {
+        return None;
+    }
+    // What both begin and end with costs nothing.
+    let start = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let (left, right) = (&left[start..], &right[start..]);
+    let end = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (left, right) = (&left[..left.len() - end], &right[..right.len() - end]);
+    if left.is_empty() || right.is_empty() {
+        return Some(left.len().max(right.len()));
+    }
+    // One slip leaves one letter on each side, or two that are exchanged.
+    if most == 0 || (most == 1 && left.len().max(right.len()) > 2) {
+        return None;
     }
     if left.len().abs_diff(right.len()) > most || left.len().max(right.len()) > LONGEST {
         return None;
@@ -68,6 +80,13 @@ pub fn smith_waterman(left: &[u8], right: &[u8]) -> f32 {
         }
     }
     f32::from(best) / (2.0 * shorter as f32)
+}
+
+/// A bit for each pair of neighbouring letters, folded into 64: what shares none of them shares
+/// no piece of a word.
+pub fn neighbours(text: &str) -> u64 {
+    let pairs = text.as_bytes().windows(2);
+    pairs.fold(0, |bits, two| bits | 1 << ((usize::from(two[0]) * 31 + usize::from(two[1])) % 64))
 }
 
 /// Whether two words may be one word with a slip in it. Short words must be equal: too many

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::terms::Terms;
 use super::feature::{Column, FeatureTable, Id};
-use super::fold::{hash64, mix};
+use super::fold::{hash32, mix};
 use super::profile::{Compare, Kind, Profile};
 use super::score::Model;
 
@@ -68,6 +68,8 @@ pub struct Comparer<'a> {
     /// Comparisons whose features the table has: those of early vetoes, and the others.
     early: Vec<usize>,
     late: Vec<usize>,
+    /// A number for each record's key in its source.
+    names: Vec<u32>,
     weights: Weights,
 }
 
@@ -90,7 +92,8 @@ impl<'a> Comparer<'a> {
         let asked = profile.early();
         let there = (0..read.len()).filter(|at| !matches!(read[*at], Read::Nothing));
         let (early, late) = there.partition(|at| asked.contains(at));
-        Self { table, profile, read, columns, early, late, weights: weighed }
+        let names = (0..table.len() as u32).map(|record| hash32(table.key(record))).collect();
+        Self { table, profile, read, columns, early, late, names, weights: weighed }
     }
 
     pub fn table(&self) -> &'a FeatureTable {
@@ -129,7 +132,7 @@ impl<'a> Comparer<'a> {
     /// Whether a pair is one of the few compared to the end although a veto holds. Decided by the
     /// names of the records, so that arrival does not matter.
     pub fn stands_for_others(&self, left: Id, right: Id) -> bool {
-        let name = |record| hash64(self.table.key(record));
+        let name = |record: Id| u64::from(self.names[record as usize]);
         mix(name(left), name(right)).is_multiple_of(super::SAMPLED)
     }
 

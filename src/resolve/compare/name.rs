@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::edit::{alike, damerau, levenshtein, smith_waterman};
+use super::edit::{alike, damerau, levenshtein, neighbours, smith_waterman};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32};
 use crate::resolve::words::Words;
@@ -60,8 +60,8 @@ struct Name {
     born: u16,
     text: u32,
     length: u16,
-    /// A bit for each letter that occurs.
-    alphabet: u32,
+    /// A bit for each pair of neighbouring letters, folded into 64.
+    neighbours: u64,
 }
 
 /// The names of a column, read, and the texts in which names may be mentioned.
@@ -170,10 +170,8 @@ impl Names {
         if a.count == 0 || b.count == 0 {
             return Agreement::Conflict;
         }
-        if a.is_body != b.is_body {
-            return if self.text(a) == self.text(b) { Agreement::Full } else { Agreement::Conflict };
-        }
-        if a.is_body {
+        // A slip may hide that a name is a body's.
+        if a.is_body || b.is_body {
             return self.bodies(a, b);
         }
         if a.born != 0 && b.born != 0 && a.born.abs_diff(b.born) > 1 {
@@ -241,9 +239,9 @@ impl Names {
         if full >= 2 && surname && spare <= 1 && usize::from(few.count) >= 3 {
             return Agreement::Similar;
         }
-        // Names with few letters in common need no alignment.
-        let common = (few.alphabet & many.alphabet).count_ones();
-        if common * 5 < few.alphabet.count_ones().min(many.alphabet.count_ones()) * 4 {
+        // Names with few neighbouring letters in common need no alignment.
+        let common = (few.neighbours & many.neighbours).count_ones();
+        if common * 10 < few.neighbours.count_ones().min(many.neighbours.count_ones()) * 7 {
             return Agreement::Conflict;
         }
         let alike = match self.measure {
@@ -410,7 +408,7 @@ fn read(raw: &str, words: &Words) -> (Name, String) {
             name.count += 1;
         }
     }
-    name.alphabet = folded.bytes().filter(u8::is_ascii_lowercase).fold(0, |bits, byte| bits | 1 << (byte - b'a'));
+    name.neighbours = neighbours(&folded);
     folded.truncate(folded.char_indices().nth(400).map_or(folded.len(), |(at, _)| at));
     (name, folded)
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::edit::{alike, damerau};
+use super::edit::{alike, damerau, neighbours};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::fold;
 use crate::resolve::words::Words;
@@ -82,12 +82,6 @@ fn compare(left: &str, right: &str) -> u8 {
     } else {
         DIFFERENT
     }
-}
-
-fn neighbours(phrase: &str) -> u64 {
-    phrase.as_bytes().windows(2).fold(0, |bits, two| {
-        bits | 1 << ((usize::from(two[0]) * 31 + usize::from(two[1])) % 64)
-    })
 }
 
 fn read(text: &str, words: &Words) -> Box<str> {
