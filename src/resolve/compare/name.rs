@@ -273,7 +273,7 @@ impl Names {
         let near = match self.measure {
             Measure::ByKind | Measure::DamerauLevenshtein => self.near(a, b, damerau),
             Measure::Levenshtein => self.near(a, b, levenshtein),
-            Measure::SmithWaterman => smith_waterman(x.as_bytes(), y.as_bytes()) >= 0.9,
+            Measure::SmithWaterman => smith_waterman(x.as_bytes(), y.as_bytes()) >= 0.85,
         };
         if near || x.starts_with(y) || y.starts_with(x) {
             return Agreement::Compatible;
@@ -385,7 +385,9 @@ fn read(raw: &str, words: &Words) -> (Name, String) {
         }
         kept.extend(given.iter().map(|word| (*word, false)));
     } else {
-        let direct: Vec<&str> = family.iter().copied().filter(|word| !is_particle(word)).collect();
+        let is_small = |word: &&str| word.len() > 1 && words.small.contains(*word);
+        let direct: Vec<&str> =
+            family.iter().copied().filter(|word| !is_particle(word) && !is_small(word)).collect();
         let direct = if direct.is_empty() { family } else { direct };
         let last = direct.len().saturating_sub(1);
         // Before the last word only a whole word can belong to the surname: `Garcia Molina`.

@@ -45,8 +45,9 @@ fn compare(left: &str, right: &str) -> u8 {
         return SAME;
     }
     let shorter = left.len().min(right.len());
-    let near = if shorter >= 4 { 1 + shorter / 12 } else { usize::from(shorter == 3) };
-    if damerau(left.as_bytes(), right.as_bytes(), near).is_some() {
+    // Of a year or a short code every letter counts.
+    let near = if shorter >= 6 { 1 + shorter / 12 } else { 0 };
+    if near > 0 && damerau(left.as_bytes(), right.as_bytes(), near).is_some() {
         return NEAR;
     }
     let similar = damerau(left.as_bytes(), right.as_bytes(), shorter / 3).is_some()
