@@ -48,6 +48,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pipeline", ALL),
     ("publish", &["concordance", "diagnostic", "ontology", "record"]),
     ("record", &[]),
+    // An engine on rows: whoever runs the stage asks the catalogue and writes the result.
+    ("resolve", &[]),
     ("sort", &[]),
     // Of the catalogue, only `Graphs`: how a source is named.
     ("source", &["catalogue", "diagnostic", "ontology", "record"]),

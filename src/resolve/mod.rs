@@ -1,0 +1,223 @@
+//! Which records describe one thing?
+//!
+//! Feature rows in, groups with explained decisions out: [`feature`] holds what records say,
+//! [`profile`] what makes two of them one, [`block`] proposes pairs, [`compare`] grades them,
+//! [`score`] weighs the grades, [`cluster`] unites, [`explain`] says why. [`evaluate`] measures a
+//! result against a truth. The engine knows no triplestore, no archive and no command line: rows
+//! come from queries, and whoever runs the stage writes what it returns.
+//!
+//! Everything is a function of the names and contents of records: neither the order of arrival
+//! nor the number of threads changes a result.
+
+pub mod block;
+pub mod cluster;
+pub mod compare;
+pub mod evaluate;
+pub mod explain;
+pub mod feature;
+pub mod fold;
+pub mod increment;
+pub mod profile;
+pub mod score;
+pub mod spill;
+pub mod words;
+
+use std::io;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use self::block::{Blocker, Blocking, Keyed, Pair, unpack};
+use self::cluster::{Across, Clusters, Decisions, Edge};
+use self::compare::{Comparer, Vector};
+use self::feature::{FeatureTable, Id};
+use self::profile::Profile;
+use self::score::{Histogram, Model, weight_of};
+
+/// How much memory sorting may take, in numbers of 8 to 16 bytes.
+pub const BUDGET: usize = 1 << 25;
+
+/// What a run starts from besides records and profile.
+#[derive(Default)]
+pub struct Given<'a> {
+    /// Keys of queries: (key, record). The profile's own are computed.
+    pub keys: &'a [(&'a str, Id)],
+    pub decisions: Decisions,
+    /// A model made earlier; without one it is learned from this run's pairs.
+    pub model: Option<Model>,
+    /// How many keys or pairs sorting holds in memory; 0 for [`BUDGET`].
+    pub budget: usize,
+}
+
+/// What a run found.
+pub struct Resolution {
+    pub model: Model,
+    pub clusters: Clusters,
+    /// Every pair from the review band upwards, strongest first.
+    pub edges: Vec<Edge>,
+    pub blocking: Blocking,
+    /// Pairs compared.
+    pub compared: u64,
+}
+
+impl Resolution {
+    /// Pairs that a person should look at, the likeliest first: between the bands, or refused.
+    pub fn review(&self, bands: profile::Bands) -> Vec<&Edge> {
+        let merge = weight_of(bands.merge);
+        let apart = |edge: &&Edge| {
+            self.clusters.of.get(edge.left as usize) != self.clusters.of.get(edge.right as usize)
+        };
+        let refused: FxHashMap<(Id, Id), ()> =
+            self.clusters.refused.iter().map(|refusal| ((refusal.left, refusal.right), ())).collect();
+        self.edges
+            .iter()
+            .filter(apart)
+            .filter(|edge| edge.weight < merge || refused.contains_key(&(edge.left, edge.right)))
+            .collect()
+    }
+}
+
+/// Finds the groups of a table.
+pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io::Result<Resolution> {
+    let comparer = Comparer::new(table, profile, given.model.as_ref());
+    let budget = if given.budget == 0 { BUDGET } else { given.budget };
+    let blocker = Blocker::new(&comparer, budget);
+    let rows: Vec<Keyed> = given.keys.iter().map(|(key, record)| (blocker.row_key(key), *record)).collect();
+    let keys = blocker.sorted_keys(&rows)?;
+    let (pairs, blocking) = blocker.pairs(keys)?;
+    let (histogram, kept, compared) = compare_all(&comparer, pairs)?;
+    let model = match given.model {
+        Some(model) => model,
+        None => Model::learn(profile, &histogram, comparer.weights().clone(), comparer.crowded()),
+    };
+    let edges = weigh(profile, &model, &kept);
+    let clusters = unite(&comparer, &blocker, &model, &edges, &given.decisions);
+    let mut blocking = blocking;
+    blocking.pairs = compared;
+    Ok(Resolution { model, clusters, edges, blocking, compared })
+}
+
+type Compared = (Pair, Vector);
+
+/// Compares every pair. All are counted; kept are those that the profile's expectations do not
+/// rule out by far, for no learning brings the others back.
+pub(crate) fn compare_all(
+    comparer: &Comparer<'_>,
+    pairs: impl Iterator<Item = io::Result<Pair>>,
+) -> io::Result<(Histogram, Vec<Compared>, u64)> {
+    const STEP: usize = 1 << 18;
+    let floor = Floor::new(comparer.profile());
+    let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
+    let mut kept = Vec::new();
+    let mut compared = 0;
+    let mut pairs = pairs;
+    loop {
+        let mut chunk = Vec::with_capacity(STEP);
+        for pair in pairs.by_ref().take(STEP) {
+            chunk.push(pair?);
+        }
+        if chunk.is_empty() {
+            break;
+        }
+        compared += chunk.len() as u64;
+        let parts: Vec<(FxHashMap<Vector, u64>, Vec<Compared>)> = chunk
+            .par_chunks(1 << 14)
+            .map(|some| {
+                let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
+                let mut kept = Vec::new();
+                for pair in some {
+                    let (left, right) = unpack(*pair);
+                    match comparer.early(left, right) {
+                        Some(early) => {
+                            let vector = comparer.late(early, left, right);
+                            *counts.entry(vector).or_default() += 1;
+                            if floor.admits(vector) {
+                                kept.push((*pair, vector));
+                            }
+                        }
+                        // A veto holds already. What else can be said of such pairs is learned
+                        // from a few, chosen by content.
+                        None if comparer.stands_for_others(left, right) => {
+                            *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
+                        }
+                        None => {}
+                    }
+                }
+                (counts, kept)
+            })
+            .collect();
+        for (some, more) in parts {
+            for (vector, count) in some {
+                *counts.entry(vector).or_default() += count;
+            }
+            kept.extend(more);
+        }
+    }
+    Ok((counts.into_iter().collect(), kept, compared))
+}
+
+/// Of pairs that an early veto forbids one in so many is compared to the end.
+pub(crate) const SAMPLED: u64 = 8;
+
+/// Below this many bits of expected evidence a pair is not kept.
+const FLOOR: f64 = -12.0;
+
+/// The expected evidence, to leave out what is hopeless.
+pub(crate) struct Floor {
+    expected: Model,
+}
+
+impl Floor {
+    pub(crate) fn new(profile: &Profile) -> Self {
+        Self { expected: Model::expected(profile) }
+    }
+
+    pub(crate) fn admits(&self, vector: Vector) -> bool {
+        self.expected.least_bits(vector) >= FLOOR
+    }
+}
+
+/// The pairs from the review band upwards that no veto forbids.
+pub(crate) fn weigh(profile: &Profile, model: &Model, kept: &[Compared]) -> Vec<Edge> {
+    let review = weight_of(profile.bands.review);
+    let mut known: FxHashMap<Vector, Option<f64>> = FxHashMap::default();
+    let mut edges = Vec::new();
+    for (pair, vector) in kept {
+        let weight = *known.entry(*vector).or_insert_with(|| {
+            let weight = model.weight(*vector);
+            (weight >= review && profile.veto(*vector).is_none()).then_some(weight)
+        });
+        if let Some(weight) = weight {
+            let (left, right) = unpack(*pair);
+            edges.push(Edge { left, right, vector: *vector, weight });
+        }
+    }
+    edges.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right))));
+    edges
+}
+
+pub(crate) fn unite(
+    comparer: &Comparer<'_>,
+    blocker: &Blocker<'_>,
+    model: &Model,
+    edges: &[Edge],
+    decisions: &Decisions,
+) -> Clusters {
+    let profile = comparer.profile();
+    let merge = weight_of(profile.bands.merge);
+    let mut strong: Vec<Edge> = edges.iter().filter(|edge| edge.weight >= merge).copied().collect();
+    let mut across = |left: Id, right: Id| {
+        if blocker.is_excluded(left, right) {
+            return Across::Veto("one source without duplicates".into());
+        }
+        let vector = comparer.vector(left, right);
+        match profile.veto(vector) {
+            Some(veto) => Across::Veto(veto.name.clone()),
+            None => Across::Weight(model.weight(vector)),
+        }
+    };
+    cluster::cluster(comparer.table().len(), &mut strong, decisions, &mut across)
+}
+
+#[cfg(test)]
+mod tests;
