@@ -7,8 +7,8 @@
 //! is read again from the segments.
 //!
 //! Identity is source and id. The same id with the same payload is nothing new, with another
-//! payload a new version; older versions stay. Rejected bytes are kept too, and so will be the
-//! acts of people.
+//! payload a new version; older versions stay. Rejected bytes are kept too, and so are the acts
+//! of people.
 
 mod entry;
 mod index;
@@ -243,6 +243,24 @@ impl Archive {
     /// How far the harvest of a source is: the payload of its last [`Kind::Harvest`] entry.
     pub fn harvest(&self, source: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
         self.index.harvest(source)
+    }
+
+    /// People's decisions about duplicates, oldest first: the entry's number and its payload.
+    pub fn decisions(&self) -> Result<Vec<(u64, Vec<u8>)>, ArchiveError> {
+        self.index.decisions()
+    }
+
+    /// What resolving left behind, oldest first: the entry's number and what it is.
+    pub fn resolutions(&self) -> Result<Vec<(u64, String)>, ArchiveError> {
+        self.index.resolutions()
+    }
+
+    /// Appends a decision or what resolving leaves behind, durably in the index too. Gives the
+    /// number of the last entry.
+    pub fn append_note(&mut self, entries: &[Entry]) -> Result<u64, ArchiveError> {
+        self.appends = DURABLE_EVERY - 1;
+        self.append(entries)?;
+        self.last_sequence()
     }
 
     /// The numbers of rejects not yet made good, oldest first.

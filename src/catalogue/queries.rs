@@ -25,6 +25,11 @@ queries! {
     "report/titles"
     "report/unmapped-tags"
     "report/unmerged-records"
+    "resolve/agent/features"
+    "resolve/expression/features"
+    "resolve/instance/features"
+    "resolve/subject/features"
+    "resolve/work/features"
 }
 
 pub(super) fn text(name: &str) -> Result<&'static str, CatalogueError> {

@@ -32,6 +32,8 @@ struct Evidence {
     selector: Selector,
     pattern: String,
     code: String,
+    /// As it stands in the list: where to look, and what for.
+    text: String,
 }
 
 #[derive(Debug, Clone)]
@@ -82,10 +84,15 @@ impl ContentTypes {
 
     /// The code of the first evidence that a record shows.
     pub fn of(&self, record: &Record) -> Option<&str> {
+        self.with_evidence(record).map(|(code, _)| code)
+    }
+
+    /// The same, and what in the record speaks for it.
+    pub fn with_evidence(&self, record: &Record) -> Option<(&str, &str)> {
         self.evidence
             .iter()
             .find(|evidence| evidence.models.contains(&record.model) && evidence.holds(record))
-            .map(|evidence| evidence.code.as_str())
+            .map(|evidence| (evidence.code.as_str(), evidence.text.as_str()))
     }
 }
 
@@ -105,6 +112,7 @@ impl Evidence {
             selector: Selector::read(selector)?,
             pattern: pattern.to_lowercase(),
             code: (*code).to_owned(),
+            text: format!("{selector} {pattern}"),
         })
     }
 
