@@ -28,6 +28,7 @@ queries! {
     "resolve/agent/features"
     "resolve/expression/features"
     "resolve/instance/features"
+    "resolve/origin"
     "resolve/subject/features"
     "resolve/work/features"
 }

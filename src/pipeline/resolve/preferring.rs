@@ -132,7 +132,14 @@ impl Preferring {
                 .iter()
                 .map(|rule| compare(*rule, left, right))
                 .find(|order| order.is_ne())
-                .unwrap_or_else(|| (left.value.to_string(), left.member).cmp(&(right.value.to_string(), right.member)))
+                .unwrap_or_else(|| {
+                    // The fuller text, then the alphabet.
+                    let place = |one: &Candidate<'_>| {
+                        let text = one.value.to_string();
+                        (std::cmp::Reverse(text.chars().count()), text, one.member)
+                    };
+                    place(left).cmp(&place(right))
+                })
         };
         let best = (0..candidates.len()).min_by(|a, b| in_order(&candidates[*a], &candidates[*b]))?;
         // The rule that set it apart from the best of the other values.
@@ -144,7 +151,7 @@ impl Preferring {
             Some(rival) => rules
                 .iter()
                 .find(|rule| compare(**rule, &candidates[best], &candidates[rival]).is_ne())
-                .map_or("order of the alphabet", |rule| rule.name()),
+                .map_or("fullest text", |rule| rule.name()),
         };
         Some((best, reason))
     }
@@ -183,6 +190,6 @@ mod tests {
         assert_eq!(chosen(&["source-rank"], &values), ("c".to_owned(), "source-rank"));
         assert_eq!(chosen(&["frequent"], &values), ("b".to_owned(), "frequent"));
         assert_eq!(chosen(&["complete"], &values), ("a".to_owned(), "complete"));
-        assert_eq!(chosen(&["recent"], &values), ("a".to_owned(), "order of the alphabet"));
+        assert_eq!(chosen(&["recent"], &values), ("a".to_owned(), "fullest text"));
     }
 }
