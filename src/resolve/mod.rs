@@ -120,32 +120,8 @@ pub(crate) fn compare_all(
             break;
         }
         compared += chunk.len() as u64;
-        let parts: Vec<(FxHashMap<Vector, u64>, Vec<Compared>)> = chunk
-            .par_chunks(1 << 14)
-            .map(|some| {
-                let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
-                let mut kept = Vec::new();
-                for pair in some {
-                    let (left, right) = unpack(*pair);
-                    match comparer.early(left, right) {
-                        Some(early) => {
-                            let vector = comparer.late(early, left, right);
-                            *counts.entry(vector).or_default() += 1;
-                            if floor.admits(vector) {
-                                kept.push((*pair, vector));
-                            }
-                        }
-                        // A veto holds already. What else can be said of such pairs is learned
-                        // from a few, chosen by content.
-                        None if comparer.stands_for_others(left, right) => {
-                            *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
-                        }
-                        None => {}
-                    }
-                }
-                (counts, kept)
-            })
-            .collect();
+        let parts: Vec<(FxHashMap<Vector, u64>, Vec<Compared>)> =
+            chunk.par_chunks(1 << 14).map(|some| compare_some(comparer, &floor, some)).collect();
         for (some, more) in parts {
             for (vector, count) in some {
                 *counts.entry(vector).or_default() += count;
@@ -156,7 +132,38 @@ pub(crate) fn compare_all(
     Ok((counts.into_iter().collect(), kept, compared))
 }
 
-/// Of pairs that an early veto forbids one in so many is compared to the end.
+fn compare_some(comparer: &Comparer<'_>, floor: &Floor, pairs: &[Pair]) -> (FxHashMap<Vector, u64>, Vec<Compared>) {
+    let known = comparer.known();
+    let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
+    let mut kept = Vec::new();
+    let mut hopeless: FxHashMap<Vector, bool> = FxHashMap::default();
+    let mut admitted: FxHashMap<Vector, bool> = FxHashMap::default();
+    for pair in pairs {
+        let (left, right) = unpack(*pair);
+        let cheap = comparer.cheap(left, right);
+        let is_hopeless =
+            hopeless.entry(cheap).or_insert_with(|| comparer.is_forbidden(cheap) || !floor.may_admit(cheap, known));
+        let early = if *is_hopeless { None } else { comparer.early(cheap, left, right) };
+        match early {
+            Some(early) => {
+                let vector = comparer.late(early, left, right);
+                *counts.entry(vector).or_default() += 1;
+                if *admitted.entry(vector).or_insert_with(|| floor.admits(vector)) {
+                    kept.push((*pair, vector));
+                }
+            }
+            // Nothing brings these two together. What else can be said of such pairs is learned
+            // from a few, chosen by content.
+            None if comparer.stands_for_others(left, right) => {
+                *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
+            }
+            None => {}
+        }
+    }
+    (counts, kept)
+}
+
+/// Of pairs that an early veto forbids, or that are hopeless, one in so many is compared to the end.
 pub(crate) const SAMPLED: u64 = 8;
 
 /// Below this many bits of expected evidence a pair is not kept.
@@ -170,6 +177,11 @@ pub(crate) struct Floor {
 impl Floor {
     pub(crate) fn new(profile: &Profile) -> Self {
         Self { expected: Model::expected(profile) }
+    }
+
+    /// Whether a pair may be kept of which only some comparisons are known.
+    pub(crate) fn may_admit(&self, vector: Vector, known: u16) -> bool {
+        self.expected.most_bits(vector, known) >= FLOOR
     }
 
     pub(crate) fn admits(&self, vector: Vector) -> bool {

@@ -146,6 +146,27 @@ impl Model {
         (0..self.shares.len() - 1).map(|rival| self.bits(vector, rival)).fold(f64::INFINITY, f64::min)
     }
 
+    /// The most that [`least_bits`](Self::least_bits) can come to when only the levels of some
+    /// comparisons, a bit for each, are known.
+    pub(crate) fn most_bits(&self, vector: Vector, known: u16) -> f64 {
+        let is_known = |at: usize| known >> at & 1 == 1;
+        let against = |rival: usize| {
+            let mut sum = 0.0;
+            let mut is_signed = false;
+            for factor in &self.factors {
+                if is_known(factor.first) && factor.second.is_none_or(is_known) {
+                    let at = factor.place(vector);
+                    sum += factor.bits[rival][at];
+                    is_signed |= factor.signs[rival][at];
+                } else {
+                    sum += factor.bits[rival].iter().copied().fold(0.0, f64::max);
+                }
+            }
+            if is_signed { sum } else { sum + UNSIGNED_BITS }
+        };
+        (0..self.shares.len() - 1).map(against).fold(f64::INFINITY, f64::min)
+    }
+
     /// Evidence and shares together, in bits: 0 is even.
     pub fn weight(&self, vector: Vector) -> f64 {
         let rivals = 1..self.shares.len();

@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use super::card;
 use super::edit::{alike, damerau, levenshtein, neighbours, smith_waterman};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32};
@@ -125,6 +126,18 @@ impl Names {
             return MENTIONED;
         }
         level
+    }
+
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(column.of(record).iter().copied())
+    }
+
+    /// As [`level`](Self::level), where statements of responsibility do not matter.
+    pub fn by_cards(&self, has_mentions: bool, left: u32, right: u32) -> Option<u8> {
+        match card::values(left, right) {
+            Ok((a, b)) => Some(self.sets(&[a], &[b])).filter(|level| *level != DIFFERENT || !has_mentions),
+            Err(known) => known.filter(|_| !has_mentions),
+        }
     }
 
     fn sets(&self, left: &[u32], right: &[u32]) -> u8 {

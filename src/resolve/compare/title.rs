@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use super::card;
 use super::edit::alike;
 use super::terms::{Terms, UNIT};
 use crate::resolve::feature::{Column, Id};
@@ -170,6 +171,14 @@ impl Titles {
             }
         }
         best
+    }
+
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(column.of(record).iter().copied())
+    }
+
+    pub fn by_cards(&self, left: u32, right: u32) -> Option<u8> {
+        card::values(left, right).map_or_else(|known| known, |(a, b)| Some(self.compare(a, b)))
     }
 
     fn compare(&self, left: u32, right: u32) -> u8 {
