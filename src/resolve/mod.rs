@@ -133,31 +133,51 @@ pub(crate) fn compare_all(
 }
 
 fn compare_some(comparer: &Comparer<'_>, floor: &Floor, pairs: &[Pair]) -> (FxHashMap<Vector, u64>, Vec<Compared>) {
+    // As many as can be looked at together without one driving the other out of the cache.
+    const TOGETHER: usize = 128;
     let known = comparer.known();
     let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
     let mut kept = Vec::new();
     let mut hopeless: FxHashMap<Vector, bool> = FxHashMap::default();
     let mut admitted: FxHashMap<Vector, bool> = FxHashMap::default();
-    for pair in pairs {
-        let (left, right) = unpack(*pair);
-        let cheap = comparer.cheap(left, right);
-        let is_hopeless =
-            hopeless.entry(cheap).or_insert_with(|| comparer.is_forbidden(cheap) || !floor.may_admit(cheap, known));
-        let early = if *is_hopeless { None } else { comparer.early(cheap, left, right) };
-        match early {
-            Some(early) => {
-                let vector = comparer.late(early, left, right);
-                *counts.entry(vector).or_default() += 1;
-                if *admitted.entry(vector).or_insert_with(|| floor.admits(vector)) {
-                    kept.push((*pair, vector));
+    let mut records: Vec<Id> = Vec::with_capacity(2 * TOGETHER);
+    let mut open: Vec<(Pair, Vector, bool)> = Vec::with_capacity(TOGETHER);
+    for pairs in pairs.chunks(TOGETHER) {
+        let both = |pair: Pair| <[Id; 2]>::from(unpack(pair));
+        records.clear();
+        records.extend(pairs.iter().flat_map(|pair| both(*pair)));
+        comparer.fetch_cards(&records);
+        open.clear();
+        for pair in pairs {
+            let (left, right) = unpack(*pair);
+            let cheap = comparer.cheap(left, right);
+            let is_hopeless =
+                *hopeless.entry(cheap).or_insert_with(|| comparer.is_forbidden(cheap) || !floor.may_admit(cheap, known));
+            if !is_hopeless || comparer.stands_for_others(left, right) {
+                open.push((*pair, cheap, is_hopeless));
+            }
+        }
+        records.clear();
+        records.extend(open.iter().flat_map(|(pair, ..)| both(*pair)));
+        comparer.fetch_values(&records);
+        for (pair, cheap, is_hopeless) in &open {
+            let (left, right) = unpack(*pair);
+            let early = if *is_hopeless { None } else { comparer.early(*cheap, left, right) };
+            match early {
+                Some(early) => {
+                    let vector = comparer.late(early, left, right);
+                    *counts.entry(vector).or_default() += 1;
+                    if *admitted.entry(vector).or_insert_with(|| floor.admits(vector)) {
+                        kept.push((*pair, vector));
+                    }
                 }
+                // Nothing brings these two together. What else can be said of such pairs is
+                // learned from a few, chosen by content.
+                None if *is_hopeless || comparer.stands_for_others(left, right) => {
+                    *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
+                }
+                None => {}
             }
-            // Nothing brings these two together. What else can be said of such pairs is learned
-            // from a few, chosen by content.
-            None if comparer.stands_for_others(left, right) => {
-                *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
-            }
-            None => {}
         }
     }
     (counts, kept)

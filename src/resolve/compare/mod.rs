@@ -20,6 +20,7 @@ pub mod title;
 pub mod year;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hint::black_box;
 
 use self::card::Cards;
 use self::terms::Terms;
@@ -135,6 +136,40 @@ impl<'a> Comparer<'a> {
     /// The column a comparison is about.
     pub fn column(&self, comparison: usize) -> Option<&'a Column> {
         self.columns.get(comparison).and_then(|(column, _)| *column)
+    }
+
+    /// Asks memory for the cards of records that are about to be compared.
+    ///
+    /// Records that are compared lie far apart, and waiting for one after the other is most of the
+    /// work. Asked for together they arrive together. The sums mean nothing.
+    pub fn fetch_cards(&self, records: &[Id]) {
+        let ends = |record: &Id| {
+            let card = self.cards.of(*record);
+            card.first().copied().unwrap_or(0) ^ card.last().copied().unwrap_or(0)
+        };
+        black_box(records.iter().map(ends).fold(0, u32::wrapping_add));
+    }
+
+    /// As [`fetch_cards`](Self::fetch_cards), what names and titles these records have.
+    pub fn fetch_values(&self, records: &[Id]) {
+        for (place, at) in self.in_order().enumerate().skip(self.cheap.len()) {
+            let cards = || records.iter().map(|record| self.cards.of(*record)[place]);
+            match (&self.read[at], self.column(at)) {
+                (Read::Title(titles), _) => {
+                    black_box(cards().map(|card| titles.fetch(card)).fold(0, u32::wrapping_add));
+                    black_box(cards().map(|card| titles.fetch_words(card)).fold(0, u32::wrapping_add));
+                }
+                (Read::Names(names), Some(column)) => {
+                    let many = records.iter().filter(|record| self.cards.of(**record)[place] == card::MANY);
+                    let first = |record: &Id| column.of(*record).first().copied().unwrap_or(0);
+                    black_box(many.clone().map(first).fold(0, u32::wrapping_add));
+                    black_box(cards().map(|card| names.fetch(card)).fold(0, u64::wrapping_add));
+                    let each = many.flat_map(|record| column.of(*record)).map(|value| names.fetch(*value + 1));
+                    black_box(each.fold(0, u64::wrapping_add));
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Compares two records as far as two numbers decide it.

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::card;
-use super::edit::alike;
+use super::edit::{alike, letters, may_be_alike};
 use super::terms::{Terms, UNIT};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32, hash64, roman};
@@ -49,6 +49,14 @@ struct Word {
     is_proper: bool,
     /// In sixteenths of a bit.
     weight: u16,
+    /// Which letters it has.
+    letters: u16,
+}
+
+impl Word {
+    fn shape(self) -> (usize, u16) {
+        (usize::from(self.length), self.letters)
+    }
 }
 
 /// What one title says.
@@ -181,6 +189,17 @@ impl Titles {
         card::values(left, right).map_or_else(|known| known, |(a, b)| Some(self.compare(a, b)))
     }
 
+    /// Something of the title on a card; see [`Comparer::fetch_cards`](super::Comparer::fetch_cards).
+    pub fn fetch(&self, card: u32) -> u32 {
+        self.entries.get(card.wrapping_sub(1) as usize).map_or(0, |entry| entry.words ^ entry.weight)
+    }
+
+    /// Something of its words.
+    pub fn fetch_words(&self, card: u32) -> u32 {
+        let words = self.entries.get(card.wrapping_sub(1) as usize).map_or(0, |entry| entry.words);
+        self.words.get(words as usize).map_or(0, |word| word.hash)
+    }
+
     fn compare(&self, left: u32, right: u32) -> u8 {
         let (a, b) = (&self.entries[left as usize], &self.entries[right as usize]);
         if a.word_count == 0 || b.word_count == 0 {
@@ -234,7 +253,7 @@ impl Titles {
                         continue;
                     }
                     let y = words_b[usize::from(*spare)];
-                    if alike(self.word(a, x), self.word(b, y)) {
+                    if may_be_alike(x.shape(), y.shape()) && alike(self.word(a, x), self.word(b, y)) {
                         shared += u32::from(x.weight.min(y.weight)) * 9 / 10;
                         *spare = u8::MAX;
                         break;
@@ -454,6 +473,7 @@ fn read(title: &str, words: &Words, bare: bool) -> Read {
             length: word.len().min(255) as u8,
             is_proper: *start < proper_length,
             weight: 0,
+            letters: letters(word),
         })
         .collect();
     read.sort_unstable_by_key(|word| (word.hash, word.at));
