@@ -33,6 +33,7 @@ use self::compare::{Comparer, Vector};
 use self::feature::{FeatureTable, Id};
 use self::profile::Profile;
 use self::score::{Histogram, Model, weight_of};
+use self::spill::Sorted;
 
 /// How much memory sorting may take, in numbers of 8 to 16 bytes.
 pub const BUDGET: usize = 1 << 25;
@@ -103,25 +104,23 @@ type Compared = (Pair, Vector);
 /// rule out by far, for no learning brings the others back.
 pub(crate) fn compare_all(
     comparer: &Comparer<'_>,
-    pairs: impl Iterator<Item = io::Result<Pair>>,
+    pairs: Sorted<Pair>,
 ) -> io::Result<(Histogram, Vec<Compared>, u64)> {
-    const STEP: usize = 1 << 18;
+    // So many pieces of pairs are compared at once.
+    const STEP: usize = 32;
     let floor = Floor::new(comparer.profile());
     let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
     let mut kept = Vec::new();
     let mut compared = 0;
-    let mut pairs = pairs;
+    let mut pieces = pairs.pieces();
     loop {
-        let mut chunk = Vec::with_capacity(STEP);
-        for pair in pairs.by_ref().take(STEP) {
-            chunk.push(pair?);
-        }
-        if chunk.is_empty() {
+        let some = pieces.by_ref().take(STEP).collect::<io::Result<Vec<Vec<Pair>>>>()?;
+        if some.is_empty() {
             break;
         }
-        compared += chunk.len() as u64;
+        compared += some.iter().map(|pairs| pairs.len() as u64).sum::<u64>();
         let parts: Vec<(FxHashMap<Vector, u64>, Vec<Compared>)> =
-            chunk.par_chunks(1 << 14).map(|some| compare_some(comparer, &floor, some)).collect();
+            some.par_iter().map(|pairs| compare_some(comparer, &floor, pairs)).collect();
         for (some, more) in parts {
             for (vector, count) in some {
                 *counts.entry(vector).or_default() += count;

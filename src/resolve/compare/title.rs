@@ -332,18 +332,23 @@ impl Titles {
 
     /// The rarest words, rarest first; ties by content.
     pub fn rarest(&self, value: u32, most: usize, into: &mut Vec<u32>) {
-        let mut words: Vec<(u16, u32)> =
-            self.words(value).iter().map(|word| (u16::MAX - word.weight, word.hash)).collect();
-        words.sort_unstable();
-        words.dedup();
-        into.extend(words.iter().take(most).map(|(_, hash)| *hash));
+        self.best(value, most, |word| (u16::MAX - word.weight, word.hash), into);
     }
 
     /// The first words in the order of the title.
     pub fn first(&self, value: u32, most: usize, into: &mut Vec<u32>) {
-        let mut words: Vec<(u16, u32)> = self.words(value).iter().map(|word| (word.at, word.hash)).collect();
-        words.sort_unstable();
-        into.extend(words.iter().take(most).map(|(_, hash)| *hash));
+        self.best(value, most, |word| (word.at, word.hash), into);
+    }
+
+    /// A few words, those of the least rank first.
+    fn best(&self, value: u32, most: usize, rank: impl Fn(&Word) -> (u16, u32), into: &mut Vec<u32>) {
+        let mut last = None;
+        for _ in 0..most {
+            let next = self.words(value).iter().map(&rank).filter(|rank| last < Some(*rank)).min();
+            let Some(next) = next else { return };
+            into.push(next.1);
+            last = Some(next);
+        }
     }
 
     pub fn weight_bits(&self, value: u32) -> u32 {
