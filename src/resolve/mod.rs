@@ -107,7 +107,7 @@ pub(crate) fn compare_all(
     pairs: Sorted<Pair>,
 ) -> io::Result<(Histogram, Vec<Compared>, u64)> {
     // So many pieces of pairs are compared at once.
-    const STEP: usize = 32;
+    const STEP: usize = 512;
     let floor = Floor::new(comparer.profile());
     let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
     let mut kept = Vec::new();
@@ -119,67 +119,81 @@ pub(crate) fn compare_all(
             break;
         }
         compared += some.iter().map(|pairs| pairs.len() as u64).sum::<u64>();
-        let parts: Vec<(FxHashMap<Vector, u64>, Vec<Compared>)> =
-            some.par_iter().map(|pairs| compare_some(comparer, &floor, pairs)).collect();
-        for (some, more) in parts {
-            for (vector, count) in some {
+        let parts: Vec<Outcome> = some
+            .into_par_iter()
+            .with_min_len(32)
+            .fold(Outcome::default, |mut outcome, pairs| {
+                outcome.compare(comparer, &floor, &pairs);
+                outcome
+            })
+            .collect();
+        for part in parts {
+            for (vector, count) in part.counts {
                 *counts.entry(vector).or_default() += count;
             }
-            kept.extend(more);
+            kept.extend(part.kept);
         }
     }
     Ok((counts.into_iter().collect(), kept, compared))
 }
 
-fn compare_some(comparer: &Comparer<'_>, floor: &Floor, pairs: &[Pair]) -> (FxHashMap<Vector, u64>, Vec<Compared>) {
-    // As many as can be looked at together without one driving the other out of the cache.
-    const TOGETHER: usize = 128;
-    let known = comparer.known();
-    let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
-    let mut kept = Vec::new();
-    let mut hopeless: FxHashMap<Vector, bool> = FxHashMap::default();
-    let mut admitted: FxHashMap<Vector, bool> = FxHashMap::default();
-    let mut records: Vec<Id> = Vec::with_capacity(2 * TOGETHER);
-    let mut open: Vec<(Pair, Vector, bool)> = Vec::with_capacity(TOGETHER);
-    for pairs in pairs.chunks(TOGETHER) {
+/// What comparing some pairs came to.
+#[derive(Default)]
+struct Outcome {
+    counts: FxHashMap<Vector, u64>,
+    kept: Vec<Compared>,
+    /// Of cheap comparisons: whether nothing can come of them.
+    hopeless: FxHashMap<Vector, bool>,
+    /// Of all comparisons: whether the pair is kept.
+    admitted: FxHashMap<Vector, bool>,
+}
+
+impl Outcome {
+    fn compare(&mut self, comparer: &Comparer<'_>, floor: &Floor, pairs: &[Pair]) {
+        // As many as can be looked at together without one driving the other out of the cache.
+        const TOGETHER: usize = 128;
+        let known = comparer.known();
+        let mut records: Vec<Id> = Vec::with_capacity(2 * TOGETHER);
+        let mut open: Vec<(Pair, Vector, bool)> = Vec::with_capacity(TOGETHER);
         let both = |pair: Pair| <[Id; 2]>::from(unpack(pair));
-        records.clear();
-        records.extend(pairs.iter().flat_map(|pair| both(*pair)));
-        comparer.fetch_cards(&records);
-        open.clear();
-        for pair in pairs {
-            let (left, right) = unpack(*pair);
-            let cheap = comparer.cheap(left, right);
-            let is_hopeless =
-                *hopeless.entry(cheap).or_insert_with(|| comparer.is_forbidden(cheap) || !floor.may_admit(cheap, known));
-            if !is_hopeless || comparer.stands_for_others(left, right) {
-                open.push((*pair, cheap, is_hopeless));
+        for pairs in pairs.chunks(TOGETHER) {
+            records.clear();
+            records.extend(pairs.iter().flat_map(|pair| both(*pair)));
+            comparer.fetch_cards(&records);
+            open.clear();
+            for pair in pairs {
+                let (left, right) = unpack(*pair);
+                let cheap = comparer.cheap(left, right);
+                let judge = || comparer.is_forbidden(cheap) || !floor.may_admit(cheap, known);
+                let is_hopeless = *self.hopeless.entry(cheap).or_insert_with(judge);
+                if !is_hopeless || comparer.stands_for_others(left, right) {
+                    open.push((*pair, cheap, is_hopeless));
+                }
             }
-        }
-        records.clear();
-        records.extend(open.iter().flat_map(|(pair, ..)| both(*pair)));
-        comparer.fetch_values(&records);
-        for (pair, cheap, is_hopeless) in &open {
-            let (left, right) = unpack(*pair);
-            let early = if *is_hopeless { None } else { comparer.early(*cheap, left, right) };
-            match early {
-                Some(early) => {
-                    let vector = comparer.late(early, left, right);
-                    *counts.entry(vector).or_default() += 1;
-                    if *admitted.entry(vector).or_insert_with(|| floor.admits(vector)) {
-                        kept.push((*pair, vector));
+            records.clear();
+            records.extend(open.iter().flat_map(|(pair, ..)| both(*pair)));
+            comparer.fetch_values(&records);
+            for (pair, cheap, is_hopeless) in &open {
+                let (left, right) = unpack(*pair);
+                let early = if *is_hopeless { None } else { comparer.early(*cheap, left, right) };
+                match early {
+                    Some(early) => {
+                        let vector = comparer.late(early, left, right);
+                        *self.counts.entry(vector).or_default() += 1;
+                        if *self.admitted.entry(vector).or_insert_with(|| floor.admits(vector)) {
+                            self.kept.push((*pair, vector));
+                        }
                     }
+                    // Nothing brings these two together. What else can be said of such pairs is
+                    // learned from a few, chosen by content.
+                    None if *is_hopeless || comparer.stands_for_others(left, right) => {
+                        *self.counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
+                    }
+                    None => {}
                 }
-                // Nothing brings these two together. What else can be said of such pairs is
-                // learned from a few, chosen by content.
-                None if *is_hopeless || comparer.stands_for_others(left, right) => {
-                    *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
-                }
-                None => {}
             }
         }
     }
-    (counts, kept)
 }
 
 /// Of pairs that an early veto forbids, or that are hopeless, one in so many is compared to the end.

@@ -358,8 +358,13 @@ impl Titles {
 
 /// Where other title information, responsibility or a parallel title begins.
 fn proper_end(title: &str) -> usize {
-    let cuts = [" : ", ": ", " / ", " ; ", "; ", " = ", " -- ", " (", " [", "? ", ", or, "];
-    cuts.iter().filter_map(|cut| title.find(cut)).filter(|at| *at > 0).min().unwrap_or(title.len())
+    const CUTS: [&str; 11] = [" : ", ": ", " / ", " ; ", "; ", " = ", " -- ", " (", " [", "? ", ", or, "];
+    let bytes = title.as_bytes();
+    let begins = |at: &usize| {
+        matches!(bytes[*at], b' ' | b':' | b';' | b'?' | b',')
+            && CUTS.iter().any(|cut| bytes[*at..].starts_with(cut.as_bytes()))
+    };
+    (1..bytes.len()).find(begins).unwrap_or(bytes.len())
 }
 
 /// The title without words in square brackets that name a material.
