@@ -187,7 +187,7 @@ impl Outcome {
                     // Nothing brings these two together. What else can be said of such pairs is
                     // learned from a few, chosen by content.
                     None if *is_hopeless || comparer.stands_for_others(left, right) => {
-                        *self.counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
+                        *self.counts.entry(comparer.vector(left, right)).or_default() += comparer.sampled();
                     }
                     None => {}
                 }
@@ -195,9 +195,6 @@ impl Outcome {
         }
     }
 }
-
-/// Of pairs that an early veto forbids, or that are hopeless, one in so many is compared to the end.
-pub(crate) const SAMPLED: u64 = 8;
 
 /// Below this many bits of expected evidence a pair is not kept.
 const FLOOR: f64 = -12.0;

@@ -198,11 +198,17 @@ impl<'a> Comparer<'a> {
         (!forbidden).then_some(vector)
     }
 
+    /// Of hopeless pairs one in so many is compared to the end. In a small table all are: there is
+    /// little to save and little to learn from.
+    pub fn sampled(&self) -> u64 {
+        if self.table.len() < 1 << 17 { 1 } else { 8 }
+    }
+
     /// Whether a pair is one of the few compared to the end although a veto holds. Decided by the
     /// names of the records, so that arrival does not matter.
     pub fn stands_for_others(&self, left: Id, right: Id) -> bool {
         let name = |record: Id| u64::from(self.names[record as usize]);
-        mix(name(left), name(right)).is_multiple_of(super::SAMPLED)
+        mix(name(left), name(right)).is_multiple_of(self.sampled())
     }
 
     /// Compares what [`early`](Self::early) left out.
