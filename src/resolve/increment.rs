@@ -9,6 +9,10 @@
 //! changed record gets a new handle, and its old one dies with its keys and pairs. Features are
 //! not kept; those of the records that are touched are asked for.
 
+mod file;
+
+pub use self::file::StateError;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

@@ -88,7 +88,13 @@ pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io:
     let (pairs, blocking) = blocker.pairs(keys)?;
     let (histogram, kept, compared) = compare_all(&comparer, pairs)?;
     let model = match given.model {
-        Some(model) => model,
+        Some(mut model) => {
+            // A model that people wrote or read says nothing of words.
+            for (feature, terms) in comparer.weights() {
+                model.weights.entry(feature.clone()).or_insert_with(|| terms.clone());
+            }
+            model
+        }
         None => Model::learn(profile, &histogram, comparer.weights().clone(), comparer.crowded()),
     };
     let edges = weigh(profile, &model, &kept);

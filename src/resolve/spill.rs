@@ -140,7 +140,7 @@ const MOST_BINS: usize = 1 << 11;
 
 /// Deals numbers into bins, each of which is below the next.
 fn deal<T: Fixed>(lists: Vec<Vec<T>>, count: usize) -> Vec<Vec<T>> {
-    let bins = (count / BIN).next_power_of_two().clamp(1, MOST_BINS);
+    let bins = (count / BIN).next_power_of_two().clamp(2, MOST_BINS);
     let ranks = || lists.iter().flatten().map(|number| number.rank());
     let (Some(least), Some(most)) = (ranks().min(), ranks().max()) else { return Vec::new() };
     // How many lower bits leave no more than so many bins.
@@ -163,13 +163,22 @@ pub enum Sorted<T> {
     Merged(Merged<T>),
 }
 
-impl<T: Fixed> Sorted<T> {
+impl<T: Fixed + 'static> IntoIterator for Sorted<T> {
+    type Item = io::Result<T>;
+    type IntoIter = Box<dyn Iterator<Item = io::Result<T>> + Send>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        match self {
+            Self::Memory(pieces) => Box::new(pieces.into_iter().flatten().map(Ok)),
+            Self::Merged(merged) => Box::new(merged),
+        }
+    }
+}
+
+impl<T: Fixed + 'static> Sorted<T> {
     /// Hands over all numbers, piece by piece. Numbers of equal [`rank`](Fixed::rank) are in one
     /// piece.
-    pub fn pieces(self) -> Box<dyn Iterator<Item = io::Result<Vec<T>>> + Send>
-    where
-        T: 'static,
-    {
+    pub fn pieces(self) -> Box<dyn Iterator<Item = io::Result<Vec<T>>> + Send> {
         match self {
             Self::Memory(pieces) => Box::new(pieces.into_iter().map(Ok)),
             Self::Merged(mut merged) => {
@@ -180,15 +189,8 @@ impl<T: Fixed> Sorted<T> {
     }
 
     /// All numbers in one list.
-    pub fn list(self) -> io::Result<Vec<T>>
-    where
-        T: 'static,
-    {
-        let mut all = Vec::new();
-        for piece in self.pieces() {
-            all.extend(piece?);
-        }
-        Ok(all)
+    pub fn list(self) -> io::Result<Vec<T>> {
+        self.into_iter().collect()
     }
 }
 
