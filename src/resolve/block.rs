@@ -8,6 +8,7 @@
 //! is ordered by content, and neighbours are paired. This module judges no pair.
 
 use std::io;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -34,8 +35,8 @@ pub fn unpack(pair: Pair) -> (Id, Id) {
 
 /// More keys than this of one rule say that the rule does not fit the record.
 const MOST_KEYS: usize = 24;
-/// The rule of a key is kept in its upper bits.
-const RULE_SHIFT: u32 = 58;
+/// The rule of a key is kept in its lower bits.
+const RULE_BITS: u32 = 6;
 
 /// What blocking did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,19 +49,53 @@ pub struct Blocking {
     pub pairs: u64,
 }
 
+impl Blocking {
+    fn add(&mut self, other: &Self) {
+        self.keys += other.keys;
+        self.blocks += other.blocks;
+        self.split += other.split;
+        self.largest = self.largest.max(other.largest);
+        self.pairs += other.pairs;
+    }
+}
+
 /// Makes keys and pairs for one table.
 pub struct Blocker<'a> {
     comparer: &'a Comparer<'a>,
     /// How many keys or pairs are held in memory.
     budget: usize,
     unique: Vec<bool>,
+    /// What keys are made of, each once, and for each rule the places of its parts.
+    parts: Vec<KeyPart>,
+    rules: Vec<Vec<usize>>,
+    /// For each record where it stands among others in a block that is too large.
+    places: OnceLock<Vec<u64>>,
+}
+
+/// Lists that are filled again for every record.
+#[derive(Default)]
+struct Scratch {
+    words: Vec<u32>,
+    /// For each part of a key its numbers.
+    numbers: Vec<Vec<u64>>,
+    keys: Vec<u64>,
+    longer: Vec<u64>,
 }
 
 impl<'a> Blocker<'a> {
     pub fn new(comparer: &'a Comparer<'a>, budget: usize) -> Self {
-        let names = &comparer.profile().unique_sources;
+        let profile = comparer.profile();
+        let names = &profile.unique_sources;
         let unique = comparer.table().sources().iter().map(|source| names.contains(source)).collect();
-        Self { comparer, budget, unique }
+        let mut parts: Vec<KeyPart> = Vec::new();
+        let mut place = |part: &KeyPart| {
+            parts.iter().position(|known| known == part).unwrap_or_else(|| {
+                parts.push(part.clone());
+                parts.len() - 1
+            })
+        };
+        let rules = profile.blocks.iter().map(|block| block.parts.iter().map(&mut place).collect()).collect();
+        Self { comparer, budget, unique, parts, rules, places: OnceLock::new() }
     }
 
     /// Whether both are of one source that has no duplicates.
@@ -71,22 +106,34 @@ impl<'a> Blocker<'a> {
 
     /// The keys of one record, all rules.
     pub fn keys(&self, record: Id, into: &mut Vec<Keyed>) {
-        let mut numbers = Vec::new();
-        for (rule, block) in self.comparer.profile().blocks.iter().enumerate() {
-            let mut keys = vec![0_u64];
-            for part in &block.parts {
-                numbers.clear();
-                self.numbers(part, record, &mut numbers);
+        self.keys_with(&mut Scratch::default(), record, into);
+    }
+
+    fn keys_with(&self, scratch: &mut Scratch, record: Id, into: &mut Vec<Keyed>) {
+        let Scratch { words, numbers, keys, longer } = scratch;
+        numbers.resize_with(self.parts.len(), Vec::new);
+        for (part, numbers) in self.parts.iter().zip(numbers.iter_mut()) {
+            numbers.clear();
+            self.numbers(part, record, words, numbers);
+            if numbers.len() > 1 {
                 numbers.sort_unstable();
                 numbers.dedup();
                 numbers.truncate(MOST_KEYS);
-                keys = keys.iter().flat_map(|key| numbers.iter().map(|number| mix(*key, *number))).collect();
-                if keys.is_empty() {
-                    break;
-                }
+            }
+        }
+        for (rule, parts) in self.rules.iter().enumerate() {
+            if parts.iter().any(|part| numbers[*part].is_empty()) {
+                continue;
+            }
+            keys.clear();
+            keys.push(0);
+            for part in parts {
+                longer.clear();
+                longer.extend(keys.iter().flat_map(|key| numbers[*part].iter().map(|number| mix(*key, *number))));
+                std::mem::swap(keys, longer);
             }
             keys.truncate(MOST_KEYS);
-            into.extend(keys.into_iter().map(|key| (of_rule(key, rule), record)));
+            into.extend(keys.iter().map(|key| (of_rule(*key, rule), record)));
         }
     }
 
@@ -97,7 +144,8 @@ impl<'a> Blocker<'a> {
         self.keys(right, &mut b);
         let shared = |key: u64| b.iter().any(|(other, _)| *other == key);
         let mut rules: Vec<usize> =
-            a.iter().filter(|(key, _)| shared(*key)).map(|(key, _)| (key >> RULE_SHIFT) as usize).collect();
+            a.iter().filter(|(key, _)| shared(*key)).map(|(key, _)| rule_of(*key)).collect();
+        rules.sort_unstable();
         rules.dedup();
         let blocks = &self.comparer.profile().blocks;
         rules.iter().filter_map(|rule| blocks.get(*rule)).map(|block| block.name.to_string()).collect()
@@ -118,49 +166,60 @@ impl<'a> Blocker<'a> {
             let keys: Vec<Vec<Keyed>> = (start..end)
                 .into_par_iter()
                 .with_min_len(512)
-                .fold(Vec::new, |mut keys, record| {
-                    self.keys(record, &mut keys);
-                    keys
+                .fold(<(Scratch, Vec<Keyed>)>::default, |(mut scratch, mut keys), record| {
+                    self.keys_with(&mut scratch, record, &mut keys);
+                    (scratch, keys)
                 })
+                .map(|(_, keys)| keys)
                 .collect();
             for some in keys {
-                spill.extend(&some)?;
+                spill.push(some)?;
             }
         }
-        spill.extend(rows)?;
+        spill.push(rows.to_vec())?;
         spill.sorted()
     }
 
     /// Every pair that shares a key, once, in order.
     pub fn pairs(&self, keys: Sorted<Keyed>) -> io::Result<(Sorted<Pair>, Blocking)> {
+        // So many pieces of keys are dealt with at once.
+        const STEP: usize = 64;
         let mut spill = Spill::new(self.budget);
         let mut done = Blocking::default();
-        let mut block: Vec<Id> = Vec::new();
-        let mut pairs: Vec<Pair> = Vec::new();
-        let mut current = 0;
-        for keyed in keys {
-            let (key, record) = keyed?;
-            done.keys += 1;
-            if key != current {
-                self.block(current, &block, &mut pairs, &mut done);
-                block.clear();
-                current = key;
-                if pairs.len() > 1 << 16 {
-                    spill.extend(&pairs)?;
-                    pairs.clear();
-                }
+        let mut pieces = keys.pieces();
+        loop {
+            let some = pieces.by_ref().take(STEP).collect::<io::Result<Vec<Vec<Keyed>>>>()?;
+            if some.is_empty() {
+                break;
             }
-            block.push(record);
+            let found: Vec<(Vec<Pair>, Blocking)> = some.par_iter().map(|keys| self.piece(keys)).collect();
+            for (pairs, part) in found {
+                spill.push(pairs)?;
+                done.add(&part);
+            }
         }
-        self.block(current, &block, &mut pairs, &mut done);
-        spill.extend(&pairs)?;
         Ok((spill.sorted()?, done))
     }
 
-    fn block(&self, key: u64, records: &[Id], pairs: &mut Vec<Pair>, done: &mut Blocking) {
-        if records.len() < 2 {
-            return;
+    /// The pairs of a few blocks.
+    fn piece(&self, keys: &[Keyed]) -> (Vec<Pair>, Blocking) {
+        let mut pairs = Vec::new();
+        let mut done = Blocking { keys: keys.len() as u64, ..Blocking::default() };
+        let mut block: Vec<Id> = Vec::new();
+        for same in keys.chunk_by(|left, right| left.0 == right.0) {
+            if let [(key, _), _, ..] = same {
+                block.clear();
+                block.extend(same.iter().map(|keyed| keyed.1));
+                self.block(*key, &block, &mut pairs, &mut done);
+            }
         }
+        // The same pair often comes of several rules for one title.
+        pairs.sort_unstable();
+        pairs.dedup();
+        (pairs, done)
+    }
+
+    fn block(&self, key: u64, records: &[Id], pairs: &mut Vec<Pair>, done: &mut Blocking) {
         done.blocks += 1;
         done.largest = done.largest.max(records.len());
         done.split += u64::from(self.block_pairs(key, records, pairs));
@@ -173,7 +232,7 @@ impl<'a> Blocker<'a> {
             self.every_two(records, pairs);
             return false;
         }
-        self.split(records, largest, 0, pairs);
+        self.split(&mut Vec::new(), records, largest, 0, pairs);
         self.neighbours(records, pairs);
         true
     }
@@ -188,13 +247,13 @@ impl<'a> Blocker<'a> {
         }
     }
 
-    fn split(&self, records: &[Id], largest: usize, depth: usize, pairs: &mut Vec<Pair>) {
+    fn split(&self, words: &mut Vec<u32>, records: &[Id], largest: usize, depth: usize, pairs: &mut Vec<Pair>) {
         let Some(part) = self.comparer.profile().split.get(depth) else { return };
         let mut numbers = Vec::new();
-        let mut keyed: Vec<(u64, Id)> = Vec::new();
+        let mut keyed: Vec<(u64, Id)> = Vec::with_capacity(records.len());
         for record in records {
             numbers.clear();
-            self.numbers(part, *record, &mut numbers);
+            self.numbers(part, *record, words, &mut numbers);
             numbers.truncate(4);
             if numbers.is_empty() {
                 numbers.push(0);
@@ -203,12 +262,14 @@ impl<'a> Blocker<'a> {
         }
         keyed.sort_unstable();
         keyed.dedup();
-        for group in keyed.chunk_by(|left, right| left.0 == right.0) {
-            let records: Vec<Id> = group.iter().map(|(_, record)| *record).collect();
-            if records.len() <= largest {
-                self.every_two(&records, pairs);
+        let mut group: Vec<Id> = Vec::new();
+        for same in keyed.chunk_by(|left, right| left.0 == right.0) {
+            group.clear();
+            group.extend(same.iter().map(|(_, record)| *record));
+            if group.len() <= largest {
+                self.every_two(&group, pairs);
             } else {
-                self.split(&records, largest, depth + 1, pairs);
+                self.split(words, &group, largest, depth + 1, pairs);
             }
         }
     }
@@ -216,22 +277,13 @@ impl<'a> Blocker<'a> {
     /// Orders by content and pairs what stands near.
     fn neighbours(&self, records: &[Id], pairs: &mut Vec<Pair>) {
         let profile = self.comparer.profile();
-        let mut numbers = Vec::new();
-        let mut ordered: Vec<(Vec<u64>, Id)> = records
-            .iter()
-            .map(|record| {
-                let mut place = Vec::with_capacity(profile.split.len());
-                for part in profile.split.iter().rev() {
-                    numbers.clear();
-                    self.numbers(part, *record, &mut numbers);
-                    place.push(numbers.iter().min().copied().unwrap_or(0));
-                }
-                (place, *record)
-            })
-            .collect();
-        ordered.sort_unstable();
-        for (at, (_, left)) in ordered.iter().enumerate() {
-            for (_, right) in ordered.iter().skip(at + 1).take(profile.window) {
+        let width = profile.split.len();
+        let places = self.places.get_or_init(|| self.places());
+        let place = |record: Id| &places[record as usize * width..][..width];
+        let mut ordered = records.to_vec();
+        ordered.sort_unstable_by(|left, right| place(*left).cmp(place(*right)).then(left.cmp(right)));
+        for (at, left) in ordered.iter().enumerate() {
+            for right in ordered.iter().skip(at + 1).take(profile.window) {
                 if !self.is_excluded(*left, *right) {
                     pairs.push(pack(*left, *right));
                 }
@@ -239,13 +291,30 @@ impl<'a> Blocker<'a> {
         }
     }
 
+    /// For each record the least number of each part that splits, the last part first.
+    fn places(&self) -> Vec<u64> {
+        let split = &self.comparer.profile().split;
+        let mut places = vec![0; self.comparer.table().len() * split.len()];
+        places.par_chunks_mut(split.len().max(1)).with_min_len(1024).enumerate().for_each_init(
+            <(Vec<u32>, Vec<u64>)>::default,
+            |(words, numbers), (record, places)| {
+                for (part, place) in split.iter().rev().zip(places) {
+                    numbers.clear();
+                    self.numbers(part, record as Id, words, numbers);
+                    *place = numbers.iter().min().copied().unwrap_or(0);
+                }
+            },
+        );
+        places
+    }
+
     /// What a part of a key is for a record, as numbers.
-    fn numbers(&self, part: &KeyPart, record: Id, into: &mut Vec<u64>) {
+    fn numbers(&self, part: &KeyPart, record: Id, words: &mut Vec<u32>, into: &mut Vec<u64>) {
         let Some(column) = self.comparer.column(part.comparison) else { return };
-        let mut words = Vec::new();
+        words.clear();
         match self.comparer.read(part.comparison) {
             Read::Years(years) => {
-                years.exact(column, record, &mut words);
+                years.exact(column, record, words);
                 into.extend(words.iter().map(|year| u64::from(*year)));
             }
             read => {
@@ -255,11 +324,11 @@ impl<'a> Blocker<'a> {
                         (Read::Title(titles), Function::Value) => into.extend(titles.whole(*value)),
                         (Read::Title(titles), Function::Proper) => into.extend(titles.proper(*value)),
                         (Read::Title(titles), Function::Rare(most)) => {
-                            titles.rarest(*value, most, &mut words);
+                            titles.rarest(*value, most, words);
                             into.extend(words.iter().map(|word| u64::from(*word)));
                         }
                         (Read::Title(titles), Function::Pairs(most)) => {
-                            titles.rarest(*value, most, &mut words);
+                            titles.rarest(*value, most, words);
                             for (at, left) in words.iter().enumerate() {
                                 for right in words.iter().skip(at + 1) {
                                     into.push(pack(*left, *right));
@@ -267,16 +336,16 @@ impl<'a> Blocker<'a> {
                             }
                         }
                         (Read::Title(titles), Function::First(most)) => {
-                            titles.first(*value, most, &mut words);
+                            titles.first(*value, most, words);
                             if words.len() == most {
                                 into.push(words.iter().fold(0, |key, word| mix(key, u64::from(*word))));
                             }
                         }
                         (Read::Names(names), function) => {
                             match function {
-                                Function::Sound => names.sounds(*value, &mut words),
-                                Function::Words => names.words(*value, &mut words),
-                                _ => names.surnames(*value, &mut words),
+                                Function::Sound => names.sounds(*value, words),
+                                Function::Words => names.words(*value, words),
+                                _ => names.surnames(*value, words),
                             }
                             into.extend(words.iter().map(|word| u64::from(*word)));
                         }
@@ -300,7 +369,7 @@ impl<'a> Blocker<'a> {
 
 /// How many records may share this key before the block is split.
 pub fn largest(profile: &Profile, key: u64) -> usize {
-    let rule = (key >> RULE_SHIFT) as usize;
+    let rule = rule_of(key);
     let most = || profile.blocks.iter().map(|block| block.largest).max().unwrap_or(40);
     profile.blocks.get(rule).map_or_else(most, |block| block.largest)
 }
@@ -318,7 +387,11 @@ fn letters(text: &str, function: Function) -> Option<u64> {
     }
 }
 
-/// A key with its rule in the upper bits, so that blocks of one rule know their limit.
+/// A key with its rule in the lower bits, so that blocks of one rule know their limit.
 fn of_rule(key: u64, rule: usize) -> u64 {
-    (key >> (64 - RULE_SHIFT)) | ((rule as u64) << RULE_SHIFT)
+    key << RULE_BITS | rule as u64
+}
+
+fn rule_of(key: u64) -> usize {
+    (key % (1 << RULE_BITS)) as usize
 }

@@ -9,6 +9,10 @@
 //! changed record gets a new handle, and its old one dies with its keys and pairs. Features are
 //! not kept; those of the records that are touched are asked for.
 
+mod file;
+
+pub use self::file::StateError;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -104,7 +108,7 @@ impl State {
     pub fn of(table: &FeatureTable, profile: &Profile, resolution: &Resolution, budget: usize) -> io::Result<Self> {
         let comparer = Comparer::new(table, profile, Some(&resolution.model));
         let blocker = Blocker::new(&comparer, budget);
-        let keys: Vec<Keyed> = blocker.sorted_keys(&[])?.collect::<io::Result<_>>()?;
+        let keys: Vec<Keyed> = blocker.sorted_keys(&[])?.list()?;
         let mut state = Self {
             model: resolution.model.clone(),
             names: Vec::with_capacity(table.len()),

@@ -33,6 +33,7 @@ use self::compare::{Comparer, Vector};
 use self::feature::{FeatureTable, Id};
 use self::profile::Profile;
 use self::score::{Histogram, Model, weight_of};
+use self::spill::Sorted;
 
 /// How much memory sorting may take, in numbers of 8 to 16 bytes.
 pub const BUDGET: usize = 1 << 25;
@@ -87,7 +88,13 @@ pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io:
     let (pairs, blocking) = blocker.pairs(keys)?;
     let (histogram, kept, compared) = compare_all(&comparer, pairs)?;
     let model = match given.model {
-        Some(model) => model,
+        Some(mut model) => {
+            // A model that people wrote or read says nothing of words.
+            for (feature, terms) in comparer.weights() {
+                model.weights.entry(feature.clone()).or_insert_with(|| terms.clone());
+            }
+            model
+        }
         None => Model::learn(profile, &histogram, comparer.weights().clone(), comparer.crowded()),
     };
     let edges = weigh(profile, &model, &kept);
@@ -103,61 +110,97 @@ type Compared = (Pair, Vector);
 /// rule out by far, for no learning brings the others back.
 pub(crate) fn compare_all(
     comparer: &Comparer<'_>,
-    pairs: impl Iterator<Item = io::Result<Pair>>,
+    pairs: Sorted<Pair>,
 ) -> io::Result<(Histogram, Vec<Compared>, u64)> {
-    const STEP: usize = 1 << 18;
+    // So many pieces of pairs are compared at once.
+    const STEP: usize = 512;
     let floor = Floor::new(comparer.profile());
     let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
     let mut kept = Vec::new();
     let mut compared = 0;
-    let mut pairs = pairs;
+    let mut pieces = pairs.pieces();
     loop {
-        let mut chunk = Vec::with_capacity(STEP);
-        for pair in pairs.by_ref().take(STEP) {
-            chunk.push(pair?);
-        }
-        if chunk.is_empty() {
+        let some = pieces.by_ref().take(STEP).collect::<io::Result<Vec<Vec<Pair>>>>()?;
+        if some.is_empty() {
             break;
         }
-        compared += chunk.len() as u64;
-        let parts: Vec<(FxHashMap<Vector, u64>, Vec<Compared>)> = chunk
-            .par_chunks(1 << 14)
-            .map(|some| {
-                let mut counts: FxHashMap<Vector, u64> = FxHashMap::default();
-                let mut kept = Vec::new();
-                for pair in some {
-                    let (left, right) = unpack(*pair);
-                    match comparer.early(left, right) {
-                        Some(early) => {
-                            let vector = comparer.late(early, left, right);
-                            *counts.entry(vector).or_default() += 1;
-                            if floor.admits(vector) {
-                                kept.push((*pair, vector));
-                            }
-                        }
-                        // A veto holds already. What else can be said of such pairs is learned
-                        // from a few, chosen by content.
-                        None if comparer.stands_for_others(left, right) => {
-                            *counts.entry(comparer.vector(left, right)).or_default() += SAMPLED;
-                        }
-                        None => {}
-                    }
-                }
-                (counts, kept)
+        compared += some.iter().map(|pairs| pairs.len() as u64).sum::<u64>();
+        let parts: Vec<Outcome> = some
+            .into_par_iter()
+            .with_min_len(32)
+            .fold(Outcome::default, |mut outcome, pairs| {
+                outcome.compare(comparer, &floor, &pairs);
+                outcome
             })
             .collect();
-        for (some, more) in parts {
-            for (vector, count) in some {
+        for part in parts {
+            for (vector, count) in part.counts {
                 *counts.entry(vector).or_default() += count;
             }
-            kept.extend(more);
+            kept.extend(part.kept);
         }
     }
     Ok((counts.into_iter().collect(), kept, compared))
 }
 
-/// Of pairs that an early veto forbids one in so many is compared to the end.
-pub(crate) const SAMPLED: u64 = 8;
+/// What comparing some pairs came to.
+#[derive(Default)]
+struct Outcome {
+    counts: FxHashMap<Vector, u64>,
+    kept: Vec<Compared>,
+    /// Of cheap comparisons: whether nothing can come of them.
+    hopeless: FxHashMap<Vector, bool>,
+    /// Of all comparisons: whether the pair is kept.
+    admitted: FxHashMap<Vector, bool>,
+}
+
+impl Outcome {
+    fn compare(&mut self, comparer: &Comparer<'_>, floor: &Floor, pairs: &[Pair]) {
+        // As many as can be looked at together without one driving the other out of the cache.
+        const TOGETHER: usize = 128;
+        let known = comparer.known();
+        let mut records: Vec<Id> = Vec::with_capacity(2 * TOGETHER);
+        let mut open: Vec<(Pair, Vector, bool)> = Vec::with_capacity(TOGETHER);
+        let both = |pair: Pair| <[Id; 2]>::from(unpack(pair));
+        for pairs in pairs.chunks(TOGETHER) {
+            records.clear();
+            records.extend(pairs.iter().flat_map(|pair| both(*pair)));
+            comparer.fetch_cards(&records);
+            open.clear();
+            for pair in pairs {
+                let (left, right) = unpack(*pair);
+                let cheap = comparer.cheap(left, right);
+                let judge = || comparer.is_forbidden(cheap) || !floor.may_admit(cheap, known);
+                let is_hopeless = *self.hopeless.entry(cheap).or_insert_with(judge);
+                if !is_hopeless || comparer.stands_for_others(left, right) {
+                    open.push((*pair, cheap, is_hopeless));
+                }
+            }
+            records.clear();
+            records.extend(open.iter().flat_map(|(pair, ..)| both(*pair)));
+            comparer.fetch_values(&records);
+            for (pair, cheap, is_hopeless) in &open {
+                let (left, right) = unpack(*pair);
+                let early = if *is_hopeless { None } else { comparer.early(*cheap, left, right) };
+                match early {
+                    Some(early) => {
+                        let vector = comparer.late(early, left, right);
+                        *self.counts.entry(vector).or_default() += 1;
+                        if *self.admitted.entry(vector).or_insert_with(|| floor.admits(vector)) {
+                            self.kept.push((*pair, vector));
+                        }
+                    }
+                    // Nothing brings these two together. What else can be said of such pairs is
+                    // learned from a few, chosen by content.
+                    None if *is_hopeless || comparer.stands_for_others(left, right) => {
+                        *self.counts.entry(comparer.vector(left, right)).or_default() += comparer.sampled();
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+}
 
 /// Below this many bits of expected evidence a pair is not kept.
 const FLOOR: f64 = -12.0;
@@ -170,6 +213,11 @@ pub(crate) struct Floor {
 impl Floor {
     pub(crate) fn new(profile: &Profile) -> Self {
         Self { expected: Model::expected(profile) }
+    }
+
+    /// Whether a pair may be kept of which only some comparisons are known.
+    pub(crate) fn may_admit(&self, vector: Vector, known: u16) -> bool {
+        self.expected.most_bits(vector, known) >= FLOOR
     }
 
     pub(crate) fn admits(&self, vector: Vector) -> bool {

@@ -96,7 +96,7 @@ impl Compare {
 }
 
 /// A function of a record that gives the numbers it is brought together by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPart {
     /// The comparison that has read the feature.
     pub comparison: usize,

@@ -12,6 +12,10 @@
 //! on its way: the profile's expectations count as pairs already seen; pairs that a veto forbids
 //! are known to be different; and a better level never weighs less than a worse one.
 
+mod text;
+
+pub use self::text::ModelError;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -29,7 +33,7 @@ pub struct Model {
     /// The share of pairs under each hypothesis, among those that no veto forbids: "same" first,
     /// then the rivals.
     pub shares: Vec<f64>,
-    factors: Vec<Factor>,
+    pub(in crate::resolve) factors: Vec<Factor>,
     /// How rare words were when the model was made.
     pub weights: Weights,
     /// Identifiers that too many records carried then.
@@ -41,17 +45,17 @@ pub struct Model {
 
 /// One comparison, or two whose levels depend on each other.
 #[derive(Clone, Serialize, Deserialize)]
-struct Factor {
-    first: usize,
-    second: Option<usize>,
+pub(in crate::resolve) struct Factor {
+    pub(in crate::resolve) first: usize,
+    pub(in crate::resolve) second: Option<usize>,
     /// Levels of the second comparison, with "missing".
-    width: usize,
+    pub(in crate::resolve) width: usize,
     /// By hypothesis; then by level of the first, then of the second. Level 0 is "missing".
-    chances: Vec<Vec<f64>>,
+    pub(in crate::resolve) chances: Vec<Vec<f64>>,
     /// By rival: log2 of the chance under "same" over the chance under the rival.
-    bits: Vec<Vec<f64>>,
+    pub(in crate::resolve) bits: Vec<Vec<f64>>,
     /// By rival: whether the level is a sign of it, by what the profile expects.
-    signs: Vec<Vec<bool>>,
+    pub(in crate::resolve) signs: Vec<Vec<bool>>,
 }
 
 const MOST_ROUNDS: usize = 80;
@@ -144,6 +148,27 @@ impl Model {
     /// Evidence against the likeliest rival, without the shares.
     pub(crate) fn least_bits(&self, vector: Vector) -> f64 {
         (0..self.shares.len() - 1).map(|rival| self.bits(vector, rival)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The most that [`least_bits`](Self::least_bits) can come to when only the levels of some
+    /// comparisons, a bit for each, are known.
+    pub(crate) fn most_bits(&self, vector: Vector, known: u16) -> f64 {
+        let is_known = |at: usize| known >> at & 1 == 1;
+        let against = |rival: usize| {
+            let mut sum = 0.0;
+            let mut is_signed = false;
+            for factor in &self.factors {
+                if is_known(factor.first) && factor.second.is_none_or(is_known) {
+                    let at = factor.place(vector);
+                    sum += factor.bits[rival][at];
+                    is_signed |= factor.signs[rival][at];
+                } else {
+                    sum += factor.bits[rival].iter().copied().fold(0.0, f64::max);
+                }
+            }
+            if is_signed { sum } else { sum + UNSIGNED_BITS }
+        };
+        (0..self.shares.len() - 1).map(against).fold(f64::INFINITY, f64::min)
     }
 
     /// Evidence and shares together, in bits: 0 is even.

@@ -5,7 +5,7 @@ use super::compare::Read;
 use super::compare::name::Agreement;
 use super::explain::{Band, explain};
 use super::feature::Builder;
-use super::increment::{Changes, State};
+use super::increment::{Changes, State, StateError};
 use super::*;
 
 #[path = "../../benches/resolve/generate.rs"]
@@ -414,4 +414,91 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     assert!(!state.groups().iter().any(|group| group.contains(one) && group.contains(other)));
     state.update(&profile, &second, &Changes { decided: &decided, ..Changes::default() });
     assert_eq!(state.groups(), expected.groups());
+}
+
+#[test]
+fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
+    let profile = profile(INSTANCE);
+    let (rows, _) = generated(1500, 13);
+    let names: std::collections::BTreeSet<(&str, String)> = rows.iter().map(|row| (row.0, row.1.clone())).collect();
+    let some = names.iter().nth(700).unwrap();
+    let table = table(&rows);
+    let resolution = run(&table, &profile);
+    let mut state = State::of(&table, &profile, &resolution, BUDGET).unwrap();
+    state.update(&profile, &table, &Changes { gone: &[(some.0, some.1.as_str())], ..Changes::default() });
+    let mut written = Vec::new();
+    state.write(&mut written).unwrap();
+
+    let mut read = State::read(&mut written.as_slice()).unwrap();
+    assert_eq!(read.groups(), state.groups());
+    let mut again = Vec::new();
+    read.write(&mut again).unwrap();
+    assert!(again == written, "written twice, it is the same");
+    // Both go on in the same way.
+    let back = Changes { changed: &[(some.0, some.1.as_str())], ..Changes::default() };
+    let (one, other) = (state.update(&profile, &table, &back), read.update(&profile, &table, &back));
+    assert_eq!((one.compared, one.regrouped), (other.compared, other.regrouped));
+    assert_eq!(read.groups(), State::of(&table, &profile, &resolution, BUDGET).unwrap().groups());
+
+    assert!(matches!(State::read(&mut &b"PK\x03\x04 something"[..]), Err(StateError::Foreign)));
+    assert!(matches!(State::read(&mut &[][..]), Err(StateError::Foreign)));
+    let mut newer = written.clone();
+    newer[7] = 99;
+    assert!(matches!(State::read(&mut newer.as_slice()), Err(StateError::Version { found: 99 })));
+    for length in (8..written.len()).step_by(written.len() / 40) {
+        assert!(matches!(State::read(&mut &written[..length]), Err(StateError::Damaged(_))), "{length}");
+    }
+    for at in (8..written.len()).step_by(written.len() / 200) {
+        let mut damaged = written.clone();
+        damaged[at] ^= 0x10;
+        assert!(matches!(State::read(&mut damaged.as_slice()), Err(StateError::Damaged(_))), "{at}");
+    }
+}
+
+#[test]
+fn a_model_is_text_that_people_can_read_and_change() {
+    let text = format!("{INSTANCE}\n[[interaction]]\nbetween = [\"year\", \"edition\"]\n");
+    for text in [INSTANCE, text.as_str()] {
+        let profile = profile(text);
+        let (rows, _) = generated(1500, 13);
+        let table = table(&rows);
+        let resolution = run(&table, &profile);
+        let written = resolution.model.to_toml(&profile);
+        let read = Model::from_toml(&written, &profile).unwrap();
+        let with = |model| resolve(&table, &profile, Given { model: Some(model), ..Given::default() }).unwrap();
+        assert_eq!(with(read).edges, with(resolution.model.clone()).edges);
+        assert_eq!(read_again(&written, &profile), written);
+    }
+    let profile = profile(INSTANCE);
+    let written = Model::expected(&profile).to_toml(&profile);
+    let error = |text: String| Model::from_toml(&text, &profile).err().unwrap().to_string();
+    assert!(error(written.replace("\"instance\"", "\"work\"")).contains("profile `work`"));
+    assert!(error(written.replace("exact-rare", "exact-fair")).contains("level `exact-rare` of `title`"));
+    assert!(error(written.replace("[shares]", "[shares")).contains("line 6"));
+}
+
+fn read_again(written: &str, profile: &Profile) -> String {
+    Model::from_toml(written, profile).unwrap().to_toml(profile)
+}
+
+/// Work is counted: under 5 % of the pairs of a full run.
+#[test]
+fn a_hundred_records_more_cost_a_small_part_of_a_full_run() {
+    let profile = profile(INSTANCE);
+    let (rows, _) = generated(12_000, 29);
+    let names: Vec<(&str, String)> = {
+        let names: std::collections::BTreeSet<_> = rows.iter().map(|row| (row.0, row.1.clone())).collect();
+        names.into_iter().collect()
+    };
+    let late: std::collections::BTreeSet<&(&str, String)> = names.iter().step_by(240).collect();
+    let before: Vec<Row> = rows.iter().filter(|row| !late.contains(&(row.0, row.1.clone()))).cloned().collect();
+    let (first, all) = (table(&before), table(&rows));
+    let started = run(&first, &profile);
+    let mut state = State::of(&first, &profile, &started, BUDGET).unwrap();
+    let changed: Vec<(&str, &str)> = late.iter().map(|(source, key)| (*source, key.as_str())).collect();
+    let update = state.update(&profile, &all, &Changes { changed: &changed, ..Changes::default() });
+    let full = resolve(&all, &profile, Given { model: Some(started.model), ..Given::default() }).unwrap();
+    let all_work = full.compared + full.clusters.looked;
+    assert!(update.compared * 20 < all_work, "{} of {all_work}", update.compared);
+    assert_eq!(state.groups(), State::of(&all, &profile, &full, BUDGET).unwrap().groups());
 }

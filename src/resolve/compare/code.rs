@@ -1,5 +1,6 @@
 //! Values that are equal or not: languages, content types, coded data.
 
+use super::card;
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32};
 
@@ -33,6 +34,19 @@ impl Codes {
             _ if shared == a.len() && a.len() == b.len() => SAME,
             _ => SHARED,
         }
+    }
+
+    /// The code, where there is one.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        match column.of(record) {
+            [] => card::NOTHING,
+            [one] => self.code(*one).clamp(1, card::MANY - 1),
+            _ => card::MANY,
+        }
+    }
+
+    pub fn by_cards(left: u32, right: u32) -> Option<u8> {
+        card::values(left, right).map_or_else(|known| known, |(a, b)| Some(if a == b { SAME } else { DIFFERENT }))
     }
 
     pub fn code(&self, value: u32) -> u32 {

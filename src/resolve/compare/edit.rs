@@ -89,16 +89,32 @@ pub fn neighbours(text: &str) -> u64 {
     pairs.fold(0, |bits, two| bits | 1 << ((usize::from(two[0]) * 31 + usize::from(two[1])) % 64))
 }
 
+/// A bit for each letter that occurs, folded into 16.
+pub fn letters(word: &str) -> u16 {
+    word.bytes().fold(0, |bits, byte| bits | 1 << (byte % 16))
+}
+
+/// How many slips words of this length may have and still be one.
+fn slips(shorter: usize) -> usize {
+    match shorter {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    }
+}
+
+/// Whether two words may be [`alike`], by their lengths and [`letters`] alone: a slip takes one
+/// letter away and brings one.
+pub fn may_be_alike(left: (usize, u16), right: (usize, u16)) -> bool {
+    let most = slips(left.0.min(right.0));
+    most > 0 && left.0.abs_diff(right.0) <= most && (left.1 ^ right.1).count_ones() as usize <= 2 * most
+}
+
 /// Whether two words may be one word with a slip in it. Short words must be equal: too many
 /// of them are one letter apart.
 pub fn alike(left: &str, right: &str) -> bool {
-    let shorter = left.len().min(right.len());
-    let most = match shorter {
-        0..=3 => return false,
-        4..=7 => 1,
-        _ => 2,
-    };
-    damerau(left.as_bytes(), right.as_bytes(), most).is_some()
+    let most = slips(left.len().min(right.len()));
+    most > 0 && damerau(left.as_bytes(), right.as_bytes(), most).is_some()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::card;
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::fold;
 use crate::resolve::words::Words;
@@ -14,8 +15,12 @@ const COMPATIBLE: u8 = 3;
 const ONE_SIDED: u8 = 4;
 const DIFFERENT: u8 = 5;
 
+/// Set on the card of a record that has an edition statement.
+const SAID: u32 = 1 << 31;
+
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Edition {
+    /// At most 9999.
     number: u16,
     /// A bit for each kind of edition named.
     kinds: u16,
@@ -32,9 +37,17 @@ impl Editions {
         Self { editions: (0..count).into_par_iter().map(|value| read(column.strings().get(value), words)).collect() }
     }
 
-    pub fn level(&self, column: &Column, left: Id, right: Id) -> u8 {
-        let (a, b) = (self.of(column, left), self.of(column, right));
-        match (a, b) {
+    /// Number and kinds; they always fit.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        let said = self.of(column, record);
+        said.map_or(card::NOTHING, |edition| SAID | u32::from(edition.kinds) << 14 | u32::from(edition.number))
+    }
+
+    pub fn by_cards(left: u32, right: u32) -> u8 {
+        let edition = |card: u32| {
+            (card != card::NOTHING).then_some(Edition { number: (card & 0x3FFF) as u16, kinds: (card >> 14) as u16 })
+        };
+        match (edition(left), edition(right)) {
             (None, None) => 0,
             // That it is the first is often left unsaid.
             (Some(one), None) | (None, Some(one)) => {

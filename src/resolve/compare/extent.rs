@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::card;
 use crate::resolve::feature::{Column, Id};
-use crate::resolve::fold::{fold, roman};
+use crate::resolve::fold::fold;
 use crate::resolve::words::Words;
 
 /// Levels, best first.
@@ -17,8 +18,6 @@ const DIFFERENT: u8 = 4;
 struct Extent {
     pages: u32,
     volumes: u32,
-    /// Everything counted, so that `xii, 284 p.` is told from `284 p.`
-    numbers: u64,
 }
 
 /// The extents of a column, read.
@@ -43,6 +42,25 @@ impl Extents {
             }
         }
         if best == u8::MAX { 0 } else { best }
+    }
+
+    /// Pages and volumes, where one extent is given.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        let said = column.of(record).iter().map(|value| self.extents[*value as usize]);
+        let mut said = said.filter(|extent| extent.pages > 0 || extent.volumes > 0);
+        match (said.next(), said.next()) {
+            (None, _) => card::NOTHING,
+            (Some(one), None) if one.pages < 1 << 15 && one.volumes < 1 << 16 => one.pages << 16 | one.volumes,
+            _ => card::MANY,
+        }
+    }
+
+    pub fn by_cards(left: u32, right: u32) -> Option<u8> {
+        let extent = |card: u32| Extent { pages: card >> 16, volumes: card & 0xFFFF };
+        match card::values(left, right) {
+            Ok(_) => Some(compare(extent(left), extent(right))),
+            Err(known) => known,
+        }
     }
 
     pub fn pages(&self, value: u32) -> u32 {
@@ -75,14 +93,7 @@ fn read(text: &str) -> Extent {
     for (at, word) in words.iter().enumerate() {
         let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
         let number = digits.parse::<u32>().ok().or_else(|| Words::digits(word));
-        let numeral = if word.len() > 1 { roman(word) } else { None };
-        let Some(number) = number else {
-            if let Some(numeral) = numeral {
-                extent.numbers = extent.numbers.wrapping_mul(31).wrapping_add(u64::from(numeral));
-            }
-            continue;
-        };
-        extent.numbers = extent.numbers.wrapping_mul(31).wrapping_add(u64::from(number));
+        let Some(number) = number else { continue };
         let glued = word.get(digits.len()..).filter(|unit| !unit.is_empty());
         let unit = glued.or(words.get(at + 1).copied()).unwrap_or("");
         match unit {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::card;
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::profile::Trust;
 
@@ -72,6 +73,20 @@ impl Identifiers {
                 })
             });
         if near { NEAR } else { DIFFERENT }
+    }
+
+    /// The identifier, where one counts.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(column.of(record).iter().copied().filter(|value| self.counts(*value)))
+    }
+
+    pub fn by_cards(&self, left: u32, right: u32) -> Option<u8> {
+        match card::values(left, right) {
+            Ok((a, b)) if a == b => Some(SHARED),
+            Ok(_) if self.slips => None,
+            Ok(_) => Some(DIFFERENT),
+            Err(known) => known,
+        }
     }
 
     pub fn counts(&self, value: u32) -> bool {

@@ -5,6 +5,7 @@
 //! bits each, so that equal outcomes are counted rather than kept. All reading of texts happens
 //! before the first pair; comparing works on numbers.
 
+pub mod card;
 pub mod code;
 pub mod edit;
 pub mod edition;
@@ -19,7 +20,9 @@ pub mod title;
 pub mod year;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hint::black_box;
 
+use self::card::Cards;
 use self::terms::Terms;
 use super::feature::{Column, FeatureTable, Id};
 use super::fold::{hash32, mix};
@@ -65,7 +68,11 @@ pub struct Comparer<'a> {
     read: Vec<Read>,
     /// Of each comparison: its own column, and the first it has beside.
     columns: Vec<(Option<&'a Column>, Option<&'a Column>)>,
-    /// Comparisons whose features the table has: those of early vetoes, and the others.
+    /// What each record says, in the order of `cheap`, `early` and `late`.
+    cards: Cards,
+    /// Comparisons whose features the table has: those that two numbers decide, those of early
+    /// vetoes, and the others.
+    cheap: Vec<usize>,
     early: Vec<usize>,
     late: Vec<usize>,
     /// A number for each record's key in its source.
@@ -91,9 +98,21 @@ impl<'a> Comparer<'a> {
             .collect();
         let asked = profile.early();
         let there = (0..read.len()).filter(|at| !matches!(read[*at], Read::Nothing));
-        let (early, late) = there.partition(|at| asked.contains(at));
+        let (cheap, dear): (Vec<usize>, Vec<usize>) = there.partition(|at| read[*at].is_cheap());
+        let (mut early, late): (Vec<usize>, Vec<usize>) = dear.into_iter().partition(|at| asked.contains(at));
+        // Names are fewer than titles, so they are likelier near at hand.
+        early.sort_by_key(|at| matches!(read[*at], Read::Title(_)));
         let names = (0..table.len() as u32).map(|record| hash32(table.key(record))).collect();
-        Self { table, profile, read, columns, early, late, names, weights: weighed }
+        let cards = Cards::default();
+        let mut comparer = Self { table, profile, read, columns, cards, cheap, early, late, names, weights: weighed };
+        let places: Vec<usize> = comparer.in_order().collect();
+        comparer.cards = Cards::new(table.len(), places.len(), |record, place| comparer.card(places[place], record));
+        comparer
+    }
+
+    /// The comparisons in the order of cards.
+    fn in_order(&self) -> impl Iterator<Item = usize> {
+        self.cheap.iter().chain(&self.early).chain(&self.late).copied()
     }
 
     pub fn table(&self) -> &'a FeatureTable {
@@ -119,39 +138,96 @@ impl<'a> Comparer<'a> {
         self.columns.get(comparison).and_then(|(column, _)| *column)
     }
 
-    /// Compares two records as far as early vetoes ask. `None`: one of them forbids the pair.
-    pub fn early(&self, left: Id, right: Id) -> Option<Vector> {
-        let mut vector = 0;
-        for at in &self.early {
-            vector |= u64::from(self.level(*at, left, right)) << (4 * at);
+    /// Asks memory for the cards of records that are about to be compared.
+    ///
+    /// Records that are compared lie far apart, and waiting for one after the other is most of the
+    /// work. Asked for together they arrive together. The sums mean nothing.
+    pub fn fetch_cards(&self, records: &[Id]) {
+        let ends = |record: &Id| {
+            let card = self.cards.of(*record);
+            card.first().copied().unwrap_or(0) ^ card.last().copied().unwrap_or(0)
+        };
+        black_box(records.iter().map(ends).fold(0, u32::wrapping_add));
+    }
+
+    /// As [`fetch_cards`](Self::fetch_cards), what names and titles these records have.
+    pub fn fetch_values(&self, records: &[Id]) {
+        for (place, at) in self.in_order().enumerate().skip(self.cheap.len()) {
+            let cards = || records.iter().map(|record| self.cards.of(*record)[place]);
+            match (&self.read[at], self.column(at)) {
+                (Read::Title(titles), _) => {
+                    black_box(cards().map(|card| titles.fetch(card)).fold(0, u32::wrapping_add));
+                    black_box(cards().map(|card| titles.fetch_words(card)).fold(0, u32::wrapping_add));
+                }
+                (Read::Names(names), Some(column)) => {
+                    let many = records.iter().filter(|record| self.cards.of(**record)[place] == card::MANY);
+                    let first = |record: &Id| column.of(*record).first().copied().unwrap_or(0);
+                    black_box(many.clone().map(first).fold(0, u32::wrapping_add));
+                    black_box(cards().map(|card| names.fetch(card)).fold(0, u64::wrapping_add));
+                    let each = many.flat_map(|record| column.of(*record)).map(|value| names.fetch(*value + 1));
+                    black_box(each.fold(0, u64::wrapping_add));
+                }
+                _ => {}
+            }
         }
+    }
+
+    /// Compares two records as far as two numbers decide it.
+    pub fn cheap(&self, left: Id, right: Id) -> Vector {
+        self.levels(0, 0, &self.cheap, left, right)
+    }
+
+    /// A bit for each comparison that [`cheap`](Self::cheap) has made or need not make.
+    pub fn known(&self) -> u16 {
+        let dear = self.early.iter().chain(&self.late);
+        !dear.fold(0, |bits, at| bits | 1 << at)
+    }
+
+    /// Whether an early veto forbids a pair, as far as [`cheap`](Self::cheap) comparisons tell.
+    pub fn is_forbidden(&self, cheap: Vector) -> bool {
+        let known = self.known();
+        let told = |condition: &(usize, u16)| known >> condition.0 & 1 == 1;
+        let mut early = self.profile.vetoes.iter().filter(|veto| veto.early);
+        early.any(|veto| veto.when.iter().chain(&veto.unless).all(told) && veto.forbids(cheap))
+    }
+
+    /// Goes on as far as early vetoes ask. `None`: one of them forbids the pair.
+    pub fn early(&self, cheap: Vector, left: Id, right: Id) -> Option<Vector> {
+        let vector = self.levels(cheap, self.cheap.len(), &self.early, left, right);
         let forbidden = self.profile.vetoes.iter().any(|veto| veto.early && veto.forbids(vector));
         (!forbidden).then_some(vector)
+    }
+
+    /// Of hopeless pairs one in so many is compared to the end. In a small table all are: there is
+    /// little to save and little to learn from.
+    pub fn sampled(&self) -> u64 {
+        if self.table.len() < 1 << 17 { 1 } else { 8 }
     }
 
     /// Whether a pair is one of the few compared to the end although a veto holds. Decided by the
     /// names of the records, so that arrival does not matter.
     pub fn stands_for_others(&self, left: Id, right: Id) -> bool {
         let name = |record: Id| u64::from(self.names[record as usize]);
-        mix(name(left), name(right)).is_multiple_of(super::SAMPLED)
+        mix(name(left), name(right)).is_multiple_of(self.sampled())
     }
 
     /// Compares what [`early`](Self::early) left out.
     pub fn late(&self, early: Vector, left: Id, right: Id) -> Vector {
-        let mut vector = early;
-        for at in &self.late {
-            vector |= u64::from(self.level(*at, left, right)) << (4 * at);
-        }
-        vector
+        self.levels(early, self.cheap.len() + self.early.len(), &self.late, left, right)
     }
 
     /// Compares two records.
     pub fn vector(&self, left: Id, right: Id) -> Vector {
-        let mut vector = 0;
-        for at in self.early.iter().chain(&self.late) {
-            vector |= u64::from(self.level(*at, left, right)) << (4 * at);
-        }
-        vector
+        let cheap = self.cheap(left, right);
+        let early = self.levels(cheap, self.cheap.len(), &self.early, left, right);
+        self.late(early, left, right)
+    }
+
+    /// Adds the levels of some comparisons, of which the first has this place on cards.
+    fn levels(&self, vector: Vector, first: usize, comparisons: &[usize], left: Id, right: Id) -> Vector {
+        let (a, b) = (&self.cards.of(left)[first..], &self.cards.of(right)[first..]);
+        let levels = comparisons.iter().zip(a.iter().zip(b));
+        levels.fold(vector, |vector, (at, (a, b))| vector | u64::from(self.level(*at, (left, *a), (right, *b))) << (4 * at))
     }
 
     /// Identifiers that too many records carry to prove anything.
@@ -166,45 +242,89 @@ impl<'a> Comparer<'a> {
         crowded
     }
 
-    fn level(&self, at: usize, left: Id, right: Id) -> u8 {
-        let compare = &self.profile.compare[at];
-        let raw = match &self.read[at] {
-            Read::Nothing => 0,
-            Read::Numbers(numbers, titles, others) => {
-                let (mut a, mut b) = (part::Set::default(), part::Set::default());
-                let mut gather = |titles: &title::Titles, column: &Column| {
-                    a.gather(titles, column, *numbers, left);
-                    b.gather(titles, column, *numbers, right);
-                };
-                for other in titles {
-                    if let (Read::Title(titles), Some(column)) = (&self.read[*other], self.column(*other)) {
-                        gather(titles, column);
-                    }
-                }
-                for (feature, titles) in others {
-                    if let Some(column) = self.table.column(feature) {
-                        gather(titles, column);
-                    }
-                }
-                part::level(&a, &b, *numbers)
-            }
-            read => {
-                let (Some(column), beside) = self.columns[at] else { return 0 };
-                match read {
-                    Read::Title(titles) => titles.level(column, left, right),
-                    Read::Names(names) => names.level(column, beside, left, right),
-                    Read::Years(years) => years.level(column, left, right),
-                    Read::Phrases(phrases) => phrases.level(column, left, right),
-                    Read::Editions(editions) => editions.level(column, left, right),
-                    Read::Extents(extents) => extents.level(column, left, right),
-                    Read::Codes(codes) => codes.level(column, left, right),
-                    Read::Identifiers(identifiers) => identifiers.level(column, left, right),
-                    Read::Texts(texts) => texts.level(column, left, right),
-                    Read::Numbers(..) | Read::Nothing => 0,
-                }
-            }
+    /// The level of two records with their cards.
+    fn level(&self, at: usize, left: (Id, u32), right: (Id, u32)) -> u8 {
+        let (a, b) = (left.1, right.1);
+        let decided = match &self.read[at] {
+            Read::Codes(_) => code::Codes::by_cards(a, b),
+            Read::Years(_) => year::Years::by_cards(a, b),
+            Read::Editions(_) => Some(edition::Editions::by_cards(a, b)),
+            Read::Extents(_) => extent::Extents::by_cards(a, b),
+            Read::Identifiers(identifiers) => identifiers.by_cards(a, b),
+            Read::Numbers(..) => part::by_cards(a, b),
+            Read::Title(titles) => titles.by_cards(a, b),
+            Read::Names(names) => names.by_cards(self.columns[at].1.is_some(), a, b),
+            Read::Phrases(phrases) => phrases.by_cards(a, b),
+            Read::Texts(texts) => texts.by_cards(a, b),
+            Read::Nothing => Some(0),
         };
-        compare.declared(raw)
+        self.profile.compare[at].declared(decided.unwrap_or_else(|| self.look_up(at, left.0, right.0)))
+    }
+
+    /// A comparison that cards do not decide.
+    fn look_up(&self, at: usize, left: Id, right: Id) -> u8 {
+        if let Read::Numbers(numbers, ..) = &self.read[at] {
+            return part::level(&self.set(at, left), &self.set(at, right), *numbers);
+        }
+        let (Some(column), beside) = self.columns[at] else { return 0 };
+        match &self.read[at] {
+            Read::Title(titles) => titles.level(column, left, right),
+            Read::Names(names) => names.level(column, beside, left, right),
+            Read::Years(years) => years.level(column, left, right),
+            Read::Phrases(phrases) => phrases.level(column, left, right),
+            Read::Extents(extents) => extents.level(column, left, right),
+            Read::Codes(codes) => codes.level(column, left, right),
+            Read::Identifiers(identifiers) => identifiers.level(column, left, right),
+            Read::Texts(texts) => texts.level(column, left, right),
+            Read::Editions(_) | Read::Numbers(..) | Read::Nothing => 0,
+        }
+    }
+
+    fn card(&self, at: usize, record: Id) -> u32 {
+        if let Read::Numbers(..) = &self.read[at] {
+            return self.set(at, record).card();
+        }
+        let Some(column) = self.columns[at].0 else { return card::NOTHING };
+        match &self.read[at] {
+            Read::Title(titles) => titles.card(column, record),
+            Read::Names(names) => names.card(column, record),
+            Read::Years(years) => years.card(column, record),
+            Read::Phrases(phrases) => phrases.card(column, record),
+            Read::Editions(editions) => editions.card(column, record),
+            Read::Extents(extents) => extents.card(column, record),
+            Read::Codes(codes) => codes.card(column, record),
+            Read::Identifiers(identifiers) => identifiers.card(column, record),
+            Read::Texts(texts) => texts.card(column, record),
+            Read::Numbers(..) | Read::Nothing => card::NOTHING,
+        }
+    }
+
+    /// The numbers that a record's titles say.
+    fn set(&self, at: usize, record: Id) -> part::Set {
+        let mut set = part::Set::default();
+        if let Read::Numbers(numbers, titles, others) = &self.read[at] {
+            for other in titles {
+                if let (Read::Title(titles), Some(column)) = (&self.read[*other], self.column(*other)) {
+                    set.gather(titles, column, *numbers, record);
+                }
+            }
+            for (feature, titles) in others {
+                if let Some(column) = self.table.column(feature) {
+                    set.gather(titles, column, *numbers, record);
+                }
+            }
+        }
+        set
+    }
+}
+
+impl Read {
+    /// Whether two numbers decide most comparisons.
+    fn is_cheap(&self) -> bool {
+        matches!(
+            self,
+            Self::Codes(_) | Self::Years(_) | Self::Editions(_) | Self::Extents(_) | Self::Identifiers(_) | Self::Numbers(..)
+        )
     }
 }
 

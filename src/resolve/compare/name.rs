@@ -7,7 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::edit::{alike, damerau, levenshtein, neighbours, smith_waterman};
+use super::card;
+use super::edit::{alike, damerau, letters, levenshtein, may_be_alike, neighbours, smith_waterman};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32};
 use crate::resolve::words::Words;
@@ -46,6 +47,34 @@ pub enum Agreement {
     Full,
 }
 
+/// What tells most names apart, small enough to be near at hand.
+#[derive(Clone, Copy, Default)]
+struct Sketch {
+    /// A bit for each whole word, folded into 64.
+    words: u64,
+    /// A bit for each pair of neighbouring letters, folded into 64.
+    neighbours: u64,
+    /// A bit for each first letter, of all words and of those that are initials.
+    firsts: u32,
+    initials: u32,
+    born: u16,
+    count: u8,
+    is_body: bool,
+}
+
+impl Sketch {
+    /// Whether not one word or initial of two persons' names goes together.
+    fn is_disjoint(self, other: Self) -> bool {
+        self.words & other.words == 0 && self.initials & other.firsts == 0 && other.initials & self.firsts == 0
+    }
+
+    /// Names with few neighbouring letters in common need no alignment.
+    fn may_align(self, other: Self) -> bool {
+        let common = (self.neighbours & other.neighbours).count_ones();
+        common * 10 >= self.neighbours.count_ones().min(other.neighbours.count_ones()) * 7
+    }
+}
+
 #[derive(Clone, Default)]
 struct Name {
     words: [u32; MOST_WORDS],
@@ -57,15 +86,15 @@ struct Name {
     surname: u8,
     count: u8,
     is_body: bool,
-    born: u16,
     text: u32,
     length: u16,
-    /// A bit for each pair of neighbouring letters, folded into 64.
-    neighbours: u64,
+    /// Length and letters of each word.
+    shapes: [(u8, u16); MOST_WORDS],
 }
 
 /// The names of a column, read, and the texts in which names may be mentioned.
 pub struct Names {
+    sketches: Vec<Sketch>,
     names: Vec<Name>,
     text: String,
     measure: Measure,
@@ -76,12 +105,14 @@ pub struct Names {
 impl Names {
     pub fn read(column: &Column, mentions: Option<&Column>, words: &Words, measure: Measure) -> Self {
         let count = column.strings().len() as u32;
-        let read: Vec<(Name, String)> =
+        let read: Vec<(Name, Sketch, String)> =
             (0..count).into_par_iter().map(|value| read(column.strings().get(value), words)).collect();
         let mut text = String::new();
+        let mut sketches = Vec::with_capacity(read.len());
         let names = read
             .into_iter()
-            .map(|(mut name, folded)| {
+            .map(|(mut name, sketch, folded)| {
+                sketches.push(sketch);
                 name.text = text.len() as u32;
                 name.length = folded.len() as u16;
                 text.push_str(&folded);
@@ -101,7 +132,7 @@ impl Names {
                 })
                 .collect()
         });
-        Self { names, text, measure, mentions: mentions.unwrap_or_default() }
+        Self { sketches, names, text, measure, mentions: mentions.unwrap_or_default() }
     }
 
     /// How the creators of two records go together.
@@ -125,6 +156,25 @@ impl Names {
             return MENTIONED;
         }
         level
+    }
+
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(column.of(record).iter().copied())
+    }
+
+    /// As [`level`](Self::level), where statements of responsibility do not matter.
+    pub fn by_cards(&self, has_mentions: bool, left: u32, right: u32) -> Option<u8> {
+        match card::values(left, right) {
+            Ok((a, b)) => Some(self.sets(&[a], &[b])).filter(|level| *level != DIFFERENT || !has_mentions),
+            Err(known) => known.filter(|_| !has_mentions),
+        }
+    }
+
+    /// Something of the name on a card; see [`Comparer::fetch_cards`](super::Comparer::fetch_cards).
+    pub fn fetch(&self, card: u32) -> u64 {
+        let at = card.wrapping_sub(1) as usize;
+        let sketch = self.sketches.get(at).map_or(0, |sketch| sketch.words);
+        sketch ^ self.names.get(at).map_or(0, |name| u64::from(name.words[0]))
     }
 
     fn sets(&self, left: &[u32], right: &[u32]) -> u8 {
@@ -166,21 +216,24 @@ impl Names {
         if left == right {
             return Agreement::Full;
         }
-        let (a, b) = (&self.names[left as usize], &self.names[right as usize]);
+        let (a, b) = (self.sketches[left as usize], self.sketches[right as usize]);
         if a.count == 0 || b.count == 0 {
             return Agreement::Conflict;
         }
         // A slip may hide that a name is a body's.
         if a.is_body || b.is_body {
-            return self.bodies(a, b);
+            return self.bodies(&self.names[left as usize], &self.names[right as usize]);
         }
         if a.born != 0 && b.born != 0 && a.born.abs_diff(b.born) > 1 {
             return Agreement::Conflict;
         }
-        self.persons(a, b)
+        if a.is_disjoint(b) && !a.may_align(b) {
+            return Agreement::Conflict;
+        }
+        self.persons(&self.names[left as usize], &self.names[right as usize], a.may_align(b))
     }
 
-    fn persons(&self, a: &Name, b: &Name) -> Agreement {
+    fn persons(&self, a: &Name, b: &Name, may_align: bool) -> Agreement {
         let (few, many) = if a.count <= b.count { (a, b) } else { (b, a) };
         let mut taken = 0_u8;
         let (mut full, mut initials, mut spare) = (0, 0, 0);
@@ -239,9 +292,7 @@ impl Names {
         if full >= 2 && surname && spare <= 1 && usize::from(few.count) >= 3 {
             return Agreement::Similar;
         }
-        // Names with few neighbouring letters in common need no alignment.
-        let common = (few.neighbours & many.neighbours).count_ones();
-        if common * 10 < few.neighbours.count_ones().min(many.neighbours.count_ones()) * 7 {
+        if !may_align {
             return Agreement::Conflict;
         }
         let alike = match self.measure {
@@ -254,15 +305,25 @@ impl Names {
         if alike { Agreement::Similar } else { Agreement::Conflict }
     }
 
-    /// Whether the one word left over has a counterpart with a slip in it.
+    /// Whether the one word left over has a counterpart with a slip in it, or cut short.
     fn one_alike(&self, few: &Name, many: &Name, open: u8, taken: u8) -> bool {
-        let left = self.text(few).split(' ').take(MOST_WORDS).enumerate();
-        left.filter(|(i, _)| open & (1 << i) != 0).any(|(_, x)| {
-            let right = self.text(many).split(' ').take(MOST_WORDS).enumerate();
-            right.filter(|(j, _)| taken & (1 << j) == 0).any(|(_, y)| {
+        let mut left = (0..usize::from(few.count)).filter(|i| open & (1 << i) != 0);
+        left.any(|i| {
+            let mut right = (0..usize::from(many.count)).filter(|j| taken & (1 << j) == 0);
+            right.any(|j| {
+                let ((m, x), (n, y)) = (few.shapes[i], many.shapes[j]);
+                let may_begin = m.min(n) >= 3 && (x & y == x || x & y == y);
+                if !may_begin && !may_be_alike((usize::from(m), x), (usize::from(n), y)) {
+                    return false;
+                }
+                let (x, y) = (self.word(few, i), self.word(many, j));
                 alike(x, y) || (x.len().min(y.len()) >= 3 && (x.starts_with(y) || y.starts_with(x)))
             })
         })
+    }
+
+    fn word(&self, name: &Name, at: usize) -> &str {
+        self.text(name).split(' ').nth(at).unwrap_or_default()
     }
 
     fn bodies(&self, a: &Name, b: &Name) -> Agreement {
@@ -358,13 +419,13 @@ impl Names {
     }
 }
 
-fn read(raw: &str, words: &Words) -> (Name, String) {
+fn read(raw: &str, words: &Words) -> (Name, Sketch, String) {
     let mut name = Name::default();
     let mut years = raw
         .split(|letter: char| !letter.is_ascii_digit())
         .filter(|digits| digits.len() == 4)
         .filter_map(|digits| digits.parse::<u16>().ok());
-    name.born = years.next().unwrap_or(0);
+    let mut sketch = Sketch { born: years.next().unwrap_or(0), ..Sketch::default() };
     let (before, after) = raw.split_once(',').unwrap_or((raw, ""));
     let family = fold(before);
     // After a second comma come titles and dates; in brackets stands what initials stand for.
@@ -404,15 +465,25 @@ fn read(raw: &str, words: &Words) -> (Name, String) {
         if at < MOST_WORDS {
             name.words[at] = hash32(word);
             name.letters[at] = word.as_bytes().first().copied().unwrap_or(0);
+            name.shapes[at] = (word.len().min(255) as u8, letters(word));
             let is_initial = word.chars().count() == 1 && !name.is_body;
+            let first = 1 << (name.letters[at] % 32);
+            sketch.firsts |= first;
+            if is_initial {
+                sketch.initials |= first;
+            } else {
+                sketch.words |= 1 << (name.words[at] % 64);
+            }
             name.initials |= u8::from(is_initial) << at;
             name.surname |= u8::from(of_surname && !is_initial) << at;
             name.count += 1;
         }
     }
-    name.neighbours = neighbours(&folded);
+    sketch.neighbours = neighbours(&folded);
+    sketch.count = name.count;
+    sketch.is_body = name.is_body;
     folded.truncate(folded.char_indices().nth(400).map_or(folded.len(), |(at, _)| at));
-    (name, folded)
+    (name, sketch, folded)
 }
 
 fn is_name(word: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Numbers apart from words: the parts of a whole, and other numbers in titles.
 
+use super::card;
 use super::title::Titles;
 use crate::resolve::feature::{Column, Id};
 
@@ -38,6 +39,16 @@ pub fn level(a: &Set, b: &Set, numbers: Numbers) -> u8 {
     }
 }
 
+/// As [`level`], of two cards.
+pub fn by_cards(left: u32, right: u32) -> Option<u8> {
+    match (left, right) {
+        (card::NOTHING, card::NOTHING) => Some(0),
+        (card::NOTHING, _) | (_, card::NOTHING) => Some(ONE_SIDED),
+        (card::MANY, _) | (_, card::MANY) => None,
+        _ => Some(if left == right { SAME } else { DIFFERENT }),
+    }
+}
+
 /// The numbers of one record, gathered from several columns without allocation.
 #[derive(Default)]
 pub struct Set {
@@ -54,6 +65,15 @@ impl Set {
                 Numbers::InTitles => titles.numbers(*value),
             };
             found.iter().for_each(|number| self.insert(*number));
+        }
+    }
+
+    /// The number, where there is one.
+    pub fn card(&self) -> u32 {
+        match self.get() {
+            [] => card::NOTHING,
+            [one] if *one < card::MANY - 1 => one + 1,
+            _ => card::MANY,
         }
     }
 

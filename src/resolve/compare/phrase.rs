@@ -1,7 +1,9 @@
 //! Short phrases such as publishers, places, series: a few words, some of them common.
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
+use super::card;
 use super::edit::{alike, damerau, neighbours};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::fold;
@@ -16,6 +18,8 @@ const DIFFERENT: u8 = 4;
 
 /// The phrases of a column, read: words that say something, in order.
 pub struct Phrases {
+    /// The phrase of each value; that of a value that says nothing is the empty one, number 0.
+    of: Vec<u32>,
     phrases: Vec<Box<str>>,
     /// For each a bit for each pair of neighbouring letters, folded into 64.
     letters: Vec<u64>,
@@ -25,37 +29,65 @@ impl Phrases {
     pub fn read(column: &Column, words: &Words) -> Self {
         let count = column.strings().len() as u32;
         let read = |value| read(column.strings().get(value), words);
-        let phrases: Vec<Box<str>> = (0..count).into_par_iter().map(read).collect();
+        let texts: Vec<Box<str>> = (0..count).into_par_iter().map(read).collect();
+        let mut numbers: FxHashMap<Box<str>, u32> = FxHashMap::default();
+        let mut phrases: Vec<Box<str>> = vec!["".into()];
+        numbers.insert("".into(), 0);
+        let of = texts
+            .into_iter()
+            .map(|text| {
+                *numbers.entry(text).or_insert_with_key(|text| {
+                    phrases.push(text.clone());
+                    (phrases.len() - 1) as u32
+                })
+            })
+            .collect();
         let letters = phrases.iter().map(|phrase| neighbours(phrase)).collect();
-        Self { phrases, letters }
+        Self { of, phrases, letters }
     }
 
     pub fn level(&self, column: &Column, left: Id, right: Id) -> u8 {
         let mut best = u8::MAX;
-        for a in column.of(left) {
-            for b in column.of(right) {
-                let (x, y) = (&self.phrases[*a as usize], &self.phrases[*b as usize]);
-                if x.is_empty() || y.is_empty() {
-                    continue;
-                }
-                // Without two neighbouring letters in common no word is another's beginning, nor
-                // one slip away.
-                let nothing = a != b && x != y && self.letters[*a as usize] & self.letters[*b as usize] == 0;
-                best = best.min(if nothing { DIFFERENT } else { compare(x, y) });
+        for a in self.numbers(column, left) {
+            for b in self.numbers(column, right) {
+                best = best.min(self.compare(a, b));
             }
         }
         if best == u8::MAX { 0 } else { best }
     }
 
+    /// The number of the phrase, where there is one.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(self.numbers(column, record))
+    }
+
+    pub fn by_cards(&self, left: u32, right: u32) -> Option<u8> {
+        card::values(left, right).map_or_else(|known| known, |(a, b)| Some(self.compare(a, b)))
+    }
+
     pub fn text(&self, value: u32) -> &str {
-        &self.phrases[value as usize]
+        &self.phrases[self.of[value as usize] as usize]
+    }
+
+    fn numbers<'a>(&'a self, column: &'a Column, record: Id) -> impl Iterator<Item = u32> + 'a {
+        column.of(record).iter().map(|value| self.of[*value as usize]).filter(|phrase| *phrase != 0)
+    }
+
+    fn compare(&self, left: u32, right: u32) -> u8 {
+        if left == right {
+            return SAME;
+        }
+        let (left, right) = (left as usize, right as usize);
+        // Without two neighbouring letters in common no word is another's beginning, nor one slip
+        // away.
+        if self.letters[left] & self.letters[right] == 0 {
+            return DIFFERENT;
+        }
+        compare(&self.phrases[left], &self.phrases[right])
     }
 }
 
 fn compare(left: &str, right: &str) -> u8 {
-    if left == right {
-        return SAME;
-    }
     let (mut shared, mut close, mut few, mut many) = (0, 0, 0, 0);
     for x in left.split(' ') {
         few += 1;

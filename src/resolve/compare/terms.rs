@@ -21,6 +21,22 @@ impl Terms {
         Self { records, counts: FxHashMap::default() }
     }
 
+    /// Words that were counted before.
+    pub fn counted(records: u32, counts: FxHashMap<u32, u32>) -> Self {
+        Self { records, counts }
+    }
+
+    pub fn records(&self) -> u32 {
+        self.records
+    }
+
+    /// Words and counts in the order of words.
+    pub fn sorted(&self) -> Vec<(u32, u32)> {
+        let mut sorted: Vec<(u32, u32)> = self.counts.iter().map(|(word, count)| (*word, *count)).collect();
+        sorted.sort_unstable();
+        sorted
+    }
+
     pub fn extend(&mut self, words: impl Iterator<Item = u32>) {
         for word in words {
             *self.counts.entry(word).or_default() += 1;

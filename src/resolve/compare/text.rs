@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::card;
 use super::edit::damerau;
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::fold;
@@ -33,6 +34,18 @@ impl Texts {
             }
         }
         if best == u8::MAX { 0 } else { best }
+    }
+
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(column.of(record).iter().copied())
+    }
+
+    pub fn by_cards(&self, left: u32, right: u32) -> Option<u8> {
+        match card::values(left, right) {
+            Ok((a, b)) if a == b => Some(SAME),
+            Ok((a, b)) => Some(compare(self.text(a), self.text(b))),
+            Err(known) => known,
+        }
     }
 
     pub fn text(&self, value: u32) -> &str {

@@ -7,7 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::edit::alike;
+use super::card;
+use super::edit::{alike, letters, may_be_alike};
 use super::terms::{Terms, UNIT};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32, hash64, roman};
@@ -48,6 +49,14 @@ struct Word {
     is_proper: bool,
     /// In sixteenths of a bit.
     weight: u16,
+    /// Which letters it has.
+    letters: u16,
+}
+
+impl Word {
+    fn shape(self) -> (usize, u16) {
+        (usize::from(self.length), self.letters)
+    }
 }
 
 /// What one title says.
@@ -172,6 +181,25 @@ impl Titles {
         best
     }
 
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        card::of_values(column.of(record).iter().copied())
+    }
+
+    pub fn by_cards(&self, left: u32, right: u32) -> Option<u8> {
+        card::values(left, right).map_or_else(|known| known, |(a, b)| Some(self.compare(a, b)))
+    }
+
+    /// Something of the title on a card; see [`Comparer::fetch_cards`](super::Comparer::fetch_cards).
+    pub fn fetch(&self, card: u32) -> u32 {
+        self.entries.get(card.wrapping_sub(1) as usize).map_or(0, |entry| entry.words ^ entry.weight)
+    }
+
+    /// Something of its words.
+    pub fn fetch_words(&self, card: u32) -> u32 {
+        let words = self.entries.get(card.wrapping_sub(1) as usize).map_or(0, |entry| entry.words);
+        self.words.get(words as usize).map_or(0, |word| word.hash)
+    }
+
     fn compare(&self, left: u32, right: u32) -> u8 {
         let (a, b) = (&self.entries[left as usize], &self.entries[right as usize]);
         if a.word_count == 0 || b.word_count == 0 {
@@ -225,7 +253,7 @@ impl Titles {
                         continue;
                     }
                     let y = words_b[usize::from(*spare)];
-                    if alike(self.word(a, x), self.word(b, y)) {
+                    if may_be_alike(x.shape(), y.shape()) && alike(self.word(a, x), self.word(b, y)) {
                         shared += u32::from(x.weight.min(y.weight)) * 9 / 10;
                         *spare = u8::MAX;
                         break;
@@ -304,18 +332,23 @@ impl Titles {
 
     /// The rarest words, rarest first; ties by content.
     pub fn rarest(&self, value: u32, most: usize, into: &mut Vec<u32>) {
-        let mut words: Vec<(u16, u32)> =
-            self.words(value).iter().map(|word| (u16::MAX - word.weight, word.hash)).collect();
-        words.sort_unstable();
-        words.dedup();
-        into.extend(words.iter().take(most).map(|(_, hash)| *hash));
+        self.best(value, most, |word| (u16::MAX - word.weight, word.hash), into);
     }
 
     /// The first words in the order of the title.
     pub fn first(&self, value: u32, most: usize, into: &mut Vec<u32>) {
-        let mut words: Vec<(u16, u32)> = self.words(value).iter().map(|word| (word.at, word.hash)).collect();
-        words.sort_unstable();
-        into.extend(words.iter().take(most).map(|(_, hash)| *hash));
+        self.best(value, most, |word| (word.at, word.hash), into);
+    }
+
+    /// A few words, those of the least rank first.
+    fn best(&self, value: u32, most: usize, rank: impl Fn(&Word) -> (u16, u32), into: &mut Vec<u32>) {
+        let mut last = None;
+        for _ in 0..most {
+            let next = self.words(value).iter().map(&rank).filter(|rank| last < Some(*rank)).min();
+            let Some(next) = next else { return };
+            into.push(next.1);
+            last = Some(next);
+        }
     }
 
     pub fn weight_bits(&self, value: u32) -> u32 {
@@ -325,8 +358,13 @@ impl Titles {
 
 /// Where other title information, responsibility or a parallel title begins.
 fn proper_end(title: &str) -> usize {
-    let cuts = [" : ", ": ", " / ", " ; ", "; ", " = ", " -- ", " (", " [", "? ", ", or, "];
-    cuts.iter().filter_map(|cut| title.find(cut)).filter(|at| *at > 0).min().unwrap_or(title.len())
+    const CUTS: [&str; 11] = [" : ", ": ", " / ", " ; ", "; ", " = ", " -- ", " (", " [", "? ", ", or, "];
+    let bytes = title.as_bytes();
+    let begins = |at: &usize| {
+        matches!(bytes[*at], b' ' | b':' | b';' | b'?' | b',')
+            && CUTS.iter().any(|cut| bytes[*at..].starts_with(cut.as_bytes()))
+    };
+    (1..bytes.len()).find(begins).unwrap_or(bytes.len())
 }
 
 /// The title without words in square brackets that name a material.
@@ -445,6 +483,7 @@ fn read(title: &str, words: &Words, bare: bool) -> Read {
             length: word.len().min(255) as u8,
             is_proper: *start < proper_length,
             weight: 0,
+            letters: letters(word),
         })
         .collect();
     read.sort_unstable_by_key(|word| (word.hash, word.at));

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::card;
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::roman;
 
@@ -47,6 +48,25 @@ impl Years {
             return 0;
         }
         if best > OVERLAP && self.shares_any(column, left, right) { OVERLAP } else { best }
+    }
+
+    /// The years, where one span is all that is said.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        let said = column.of(record).iter().map(|value| &self.said[*value as usize]);
+        let mut spans = said.flat_map(|said| said.published.iter().chain(&said.copyright));
+        match (spans.next(), spans.next()) {
+            (None, _) => card::NOTHING,
+            (Some((first, last)), None) => u32::from(*first) << 16 | u32::from(*last),
+            _ => card::MANY,
+        }
+    }
+
+    pub fn by_cards(left: u32, right: u32) -> Option<u8> {
+        let span = |card: u32| ((card >> 16) as u16, card as u16);
+        match card::values(left, right) {
+            Ok(_) => Some(compare(span(left), span(right))),
+            Err(known) => known,
+        }
     }
 
     fn shares_any(&self, column: &Column, left: Id, right: Id) -> bool {
