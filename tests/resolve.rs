@@ -37,7 +37,8 @@ fn rows(desk: &Desk, query: &str) -> Vec<String> {
 
 /// The master as text that does not depend on the names of its entries.
 fn master(desk: &Desk, catalogue: &str) -> String {
-    let text = desk.run(&format!("pinakes export --quiet --graph master --format ntriples -c {catalogue}")).ok();
+    let text =
+        desk.run(&format!("pinakes export --quiet --graph master --format ntriples -c {catalogue}")).ok();
     by_members(&text.stdout)
 }
 
@@ -47,7 +48,9 @@ fn by_members(text: &[u8]) -> String {
     let mut about: BTreeMap<String, Vec<&Quad>> = BTreeMap::new();
     let mut members: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for quad in &quads {
-        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { panic!("a blank node in the master") };
+        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else {
+            panic!("a blank node in the master")
+        };
         about.entry(subject.as_str().to_owned()).or_default().push(quad);
         if quad.predicate.as_str() == MEMBER {
             members.entry(subject.as_str().to_owned()).or_default().insert(quad.object.to_string());
@@ -56,8 +59,10 @@ fn by_members(text: &[u8]) -> String {
     let mut lines = Vec::new();
     for (entry, named) in &members {
         let name = format!("{}{named:?}", kind(entry));
-        let mut said: Vec<String> =
-            about[entry].iter().map(|quad| format!("{} {}", quad.predicate, term(&quad.object, &about, &members))).collect();
+        let mut said: Vec<String> = about[entry]
+            .iter()
+            .map(|quad| format!("{} {}", quad.predicate, term(&quad.object, &about, &members)))
+            .collect();
         said.sort();
         let mut text = String::new();
         for line in said {
@@ -79,7 +84,11 @@ fn kind(entry: &str) -> &str {
     entry.strip_prefix(BASE).unwrap_or(entry).split('/').next().unwrap()
 }
 
-fn term(term: &Term, about: &BTreeMap<String, Vec<&Quad>>, members: &BTreeMap<String, BTreeSet<String>>) -> String {
+fn term(
+    term: &Term,
+    about: &BTreeMap<String, Vec<&Quad>>,
+    members: &BTreeMap<String, BTreeSet<String>>,
+) -> String {
     let Term::NamedNode(node) = term else { return term.to_string() };
     if let Some(named) = members.get(node.as_str()) {
         return format!("{}{named:?}", kind(node.as_str()));
@@ -150,9 +159,24 @@ fn s0_12_homonyms_stay_apart_and_forms_of_one_heading_join() {
     };
     let authority = "http://id.loc.gov/authorities";
     let text = [
-        book("1", "Hudibras", &format!("Butler, Samuel$0{authority}/names/n50043417"), &format!("Mercury$0{authority}/subjects/sh1")),
-        book("2", "Erewhon", &format!("Butler, Samuel$0{authority}/names/n79041870"), &format!("Mercury$0{authority}/subjects/sh2")),
-        book("3", "The way of all flesh", &format!("Butler, S.$0{authority}/names/n79041870"), &format!("Hg (Element)$0{authority}/subjects/sh2")),
+        book(
+            "1",
+            "Hudibras",
+            &format!("Butler, Samuel$0{authority}/names/n50043417"),
+            &format!("Mercury$0{authority}/subjects/sh1"),
+        ),
+        book(
+            "2",
+            "Erewhon",
+            &format!("Butler, Samuel$0{authority}/names/n79041870"),
+            &format!("Mercury$0{authority}/subjects/sh2"),
+        ),
+        book(
+            "3",
+            "The way of all flesh",
+            &format!("Butler, S.$0{authority}/names/n79041870"),
+            &format!("Hg (Element)$0{authority}/subjects/sh2"),
+        ),
     ];
     desk.write("butlers.mrk", text.concat());
     desk.run("pinakes import --quiet --source library butlers.mrk").ok();
@@ -163,7 +187,10 @@ fn s0_12_homonyms_stay_apart_and_forms_of_one_heading_join() {
     assert_eq!(rows(&desk, forms), ["\"Butler, S.\"", "\"Butler, Samuel\""]);
     let subjects = rows(&desk, "SELECT (COUNT(DISTINCT ?a) AS ?n) { ?a a bf:Topic ; pin:member ?m }");
     assert_eq!(subjects, ["2"]);
-    let joined = rows(&desk, "SELECT ?form { ?a a bf:Topic ; rdfs:label|skos:altLabel ?form ; rdfs:label|skos:altLabel \"Hg (Element)\" } ORDER BY ?form");
+    let joined = rows(
+        &desk,
+        "SELECT ?form { ?a a bf:Topic ; rdfs:label|skos:altLabel ?form ; rdfs:label|skos:altLabel \"Hg (Element)\" } ORDER BY ?form",
+    );
     assert_eq!(joined, ["Hg (Element)", "Mercury"]);
 }
 
@@ -171,7 +198,11 @@ fn s0_12_homonyms_stay_apart_and_forms_of_one_heading_join() {
 #[test]
 fn s4_1_the_content_type_of_an_entry_is_shown_with_its_evidence() {
     let desk = Desk::new();
-    desk.run(&format!("pinakes import --quiet --source library {}", project("examples/library.mrc").display())).ok();
+    desk.run(&format!(
+        "pinakes import --quiet --source library {}",
+        project("examples/library.mrc").display()
+    ))
+    .ok();
     resolve(&desk);
     let shown = desk.run("pinakes resolve show library/lib0015 --json").ok().json();
     assert_eq!(shown["content_types"][0]["content_type"], "book");
@@ -200,7 +231,11 @@ fn s4_5_a_unique_record_appears_once() {
 #[test]
 fn s4_6_a_merged_entry_has_all_fields_and_conflicts_keep_their_sources() {
     let desk = Desk::new();
-    books(&desk, "north", "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,9780140430578,246,First\n");
+    books(
+        &desk,
+        "north",
+        "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,9780140430578,246,First\n",
+    );
     books(&desk, "south", "a,Erewhon,\"Butler, Samuel\",,Trübner & Co.,London,1873,en,0140430571,,\n");
     resolve(&desk);
     assert_eq!(members(&desk, "north/1"), ["north/1", "south/a"]);
@@ -211,7 +246,12 @@ fn s4_6_a_merged_entry_has_all_fields_and_conflicts_keep_their_sources() {
     assert_eq!(rows(&desk, lost), [""; 0]);
     // And every value leads back to the records that have it.
     let text = desk.run("pinakes query --quiet --format csv resolve/origin --bind 'property=<http://purl.org/dc/terms/issued>'").ok().text();
-    let mut origins: Vec<&str> = text.lines().skip(1).map(|line| line.rsplit("/instance/").next().unwrap()).map(|line| line.split_once(',').unwrap().1.trim()).collect();
+    let mut origins: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit("/instance/").next().unwrap())
+        .map(|line| line.split_once(',').unwrap().1.trim())
+        .collect();
     origins.sort_unstable();
     assert_eq!(
         origins,
@@ -220,7 +260,10 @@ fn s4_6_a_merged_entry_has_all_fields_and_conflicts_keep_their_sources() {
             "http://purl.org/dc/terms/issued,1873,https://catalogue.example/record/south/a"
         ]
     );
-    let preferred = rows(&desk, "SELECT ?value ?reason { GRAPH ?g { ?merge pin:preference ?p . ?p pin:property dcterms:issued ; pin:preferredValue ?value ; pin:reason ?reason } }");
+    let preferred = rows(
+        &desk,
+        "SELECT ?value ?reason { GRAPH ?g { ?merge pin:preference ?p . ?p pin:property dcterms:issued ; pin:preferredValue ?value ; pin:reason ?reason } }",
+    );
     assert_eq!(preferred.len(), 1, "{preferred:?}");
 }
 
@@ -230,7 +273,10 @@ fn s4_7_precision_and_recall_on_the_sample_are_reported() {
     let desk = Desk::with_sample();
     resolve(&desk);
     let truth = project("examples/truth.tsv");
-    let found = desk.run(&format!("pinakes resolve evaluate --truth {} --column edition --json", truth.display())).ok().json();
+    let found = desk
+        .run(&format!("pinakes resolve evaluate --truth {} --column edition --json", truth.display()))
+        .ok()
+        .json();
     let measure = |name: &str, what: &str| found[name][what].as_f64().unwrap();
     assert!(measure("pairs", "precision") >= 0.98, "{found:#}");
     assert!(measure("pairs", "recall") >= 0.9, "{found:#}");
@@ -301,7 +347,9 @@ fn h_3_two_translations_three_editions_four_copies() {
     desk.write("odyssey.mrk", include_str!("resolve/odyssey.mrk"));
     desk.run("pinakes import --quiet --source library odyssey.mrk").ok();
     resolve(&desk);
-    let count = |class: &str| rows(&desk, &format!("SELECT (COUNT(DISTINCT ?x) AS ?n) {{ ?x a {class} ; pin:member ?m }}"));
+    let count = |class: &str| {
+        rows(&desk, &format!("SELECT (COUNT(DISTINCT ?x) AS ?n) {{ ?x a {class} ; pin:member ?m }}"))
+    };
     assert_eq!(count("frbr:Work"), ["1"]);
     assert_eq!(count("frbr:Expression"), ["2"]);
     assert_eq!(count("frbr:Manifestation"), ["3"]);
@@ -314,8 +362,14 @@ fn h_3_two_translations_three_editions_four_copies() {
 #[test]
 fn h_4_three_catalogues_are_counted_with_what_they_share() {
     let desk = Desk::new();
-    for (source, file) in [("library", "library.mrc"), ("verbund", "verbund.marcxml"), ("bookshop", "bookshop.csv")] {
-        desk.run(&format!("pinakes import --quiet --source {source} {}", project("examples").join(file).display())).ok();
+    for (source, file) in
+        [("library", "library.mrc"), ("verbund", "verbund.marcxml"), ("bookshop", "bookshop.csv")]
+    {
+        desk.run(&format!(
+            "pinakes import --quiet --source {source} {}",
+            project("examples").join(file).display()
+        ))
+        .ok();
     }
     let report = resolve(&desk);
     let sources = report["sources"].as_object().unwrap();
@@ -342,7 +396,14 @@ fn ra_18_names_and_institutions_in_their_forms_join() {
          5,Report on reading,Universty of Oxford,,Clarendon,,1991,,,,\n",
     );
     resolve(&desk);
-    let forms = |form: &str| rows(&desk, &format!("SELECT ?l {{ ?a a bf:Agent ; rdfs:label|skos:altLabel \"{form}\" ; rdfs:label|skos:altLabel ?l }} ORDER BY ?l"));
+    let forms = |form: &str| {
+        rows(
+            &desk,
+            &format!(
+                "SELECT ?l {{ ?a a bf:Agent ; rdfs:label|skos:altLabel \"{form}\" ; rdfs:label|skos:altLabel ?l }} ORDER BY ?l"
+            ),
+        )
+    };
     assert_eq!(forms("Gloria Perez"), ["G. Perez", "Gloria Perez", "\"Perez, G.\""]);
     assert_eq!(forms("University of Oxford"), ["University of Oxford", "Universty of Oxford"]);
 }
@@ -352,10 +413,14 @@ fn ra_18_names_and_institutions_in_their_forms_join() {
 fn a_split_member_is_out_until_the_decision_is_undone() {
     let desk = shelf();
     let before = master(&desk, CATALOGUE);
-    let entry = desk.run("pinakes resolve show north/1 --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    let entry =
+        desk.run("pinakes resolve show north/1 --json").ok().json()["iri"].as_str().unwrap().to_owned();
     desk.run("pinakes resolve split north/1 south/a --note 'another printing' --by ann").ok();
     assert_eq!(members(&desk, "south/a"), ["south/a"]);
-    let told = rows(&desk, "SELECT ?act ?note ?by { GRAPH ?g { ?d a pin:Decision ; pin:act ?act ; skos:note ?note ; prov:wasAssociatedWith ?by } }");
+    let told = rows(
+        &desk,
+        "SELECT ?act ?note ?by { GRAPH ?g { ?d a pin:Decision ; pin:act ?act ; skos:note ?note ; prov:wasAssociatedWith ?by } }",
+    );
     assert_eq!(told, ["split,another printing,https://catalogue.example/agent/ann"]);
     // It holds in later runs and in a store made anew.
     desk.run("pinakes resolve --full --quiet").ok();
@@ -365,7 +430,8 @@ fn a_split_member_is_out_until_the_decision_is_undone() {
     assert!(desk.canonical(CATALOGUE) == split, "a rebuild gives another catalogue");
     desk.run("pinakes resolve undo 1").ok();
     assert_eq!(master(&desk, CATALOGUE), before);
-    let again = desk.run("pinakes resolve show south/a --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    let again =
+        desk.run("pinakes resolve show south/a --json").ok().json()["iri"].as_str().unwrap().to_owned();
     assert_eq!(again, entry, "the entry has the name it had");
 }
 
@@ -373,12 +439,20 @@ fn a_split_member_is_out_until_the_decision_is_undone() {
 #[test]
 fn a_name_given_up_leads_to_what_replaced_it() {
     let desk = shelf();
-    let lost = desk.run("pinakes resolve show south/b --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    let lost =
+        desk.run("pinakes resolve show south/b --json").ok().json()["iri"].as_str().unwrap().to_owned();
     desk.run("pinakes resolve join north/2 south/b").ok();
-    let kept = desk.run("pinakes resolve show north/2 --json").ok().json()["iri"].as_str().unwrap().to_owned();
-    let (from, into) = if desk.run(&format!("pinakes resolve show {lost} --json")).ok().json()["iri"] == kept { (lost, kept) } else { panic!("{lost} leads nowhere") };
+    let kept =
+        desk.run("pinakes resolve show north/2 --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    let (from, into) = if desk.run(&format!("pinakes resolve show {lost} --json")).ok().json()["iri"] == kept
+    {
+        (lost, kept)
+    } else {
+        panic!("{lost} leads nowhere")
+    };
     if from != into {
-        let forwarded = rows(&desk, &format!("SELECT ?into {{ GRAPH ?g {{ <{from}> dcterms:isReplacedBy ?into }} }}"));
+        let forwarded =
+            rows(&desk, &format!("SELECT ?into {{ GRAPH ?g {{ <{from}> dcterms:isReplacedBy ?into }} }}"));
         assert_eq!(forwarded, [into]);
     }
 }
@@ -407,7 +481,8 @@ fn a_record_deleted_while_in_review_is_reported() {
     let desk = Desk::with_sample();
     resolve(&desk);
     let listed = desk.run("pinakes resolve review --json").ok().json();
-    let pair = listed.as_array().unwrap().iter().find(|pair| pair["left"]["source"] == "library").unwrap().clone();
+    let pair =
+        listed.as_array().unwrap().iter().find(|pair| pair["left"]["source"] == "library").unwrap().clone();
     let (id, gone) = (pair["id"].as_str().unwrap(), pair["left"]["id"].as_str().unwrap());
     desk.write("deleted.mrc", support::marc::deleted(gone));
     desk.run("pinakes import --quiet --source library deleted.mrc").ok();
@@ -439,20 +514,31 @@ fn undoing_fifty_of_a_thousand_merges_equals_never_having_merged() {
         }
         text
     };
-    let titles: Vec<(String, String)> =
-        numbers.iter().map(|_| (format!("{} {} {}", word(), word(), word()), format!("{} {}", word(), word()))).collect();
+    let titles: Vec<(String, String)> = numbers
+        .iter()
+        .map(|_| (format!("{} {} {}", word(), word(), word()), format!("{} {}", word(), word())))
+        .collect();
     let fill = |desk: &Desk| {
         for source in ["north", "south"] {
             let mut text = String::new();
             for (number, (title, author)) in titles.iter().enumerate() {
-                writeln!(text, "{number},{title},{author},,Publisher {},Boston,{},English,,{},", number % 17, 1900 + number % 90, 100 + number % 300).unwrap();
+                writeln!(
+                    text,
+                    "{number},{title},{author},,Publisher {},Boston,{},English,,{},",
+                    number % 17,
+                    1900 + number % 90,
+                    100 + number % 300
+                )
+                .unwrap();
             }
             books(desk, source, &text);
         }
     };
-    let wishing = Wishing { by: "test".to_owned(), note: String::new(), time: "2024-01-01T00:00:00Z".to_owned() };
+    let wishing =
+        Wishing { by: "test".to_owned(), note: String::new(), time: "2024-01-01T00:00:00Z".to_owned() };
     let request = ResolveRequest { time: wishing.time.clone(), ..ResolveRequest::default() };
-    let open = |desk: &Desk| Session::write(Home::open(&desk.path(CATALOGUE)).unwrap(), &mut Unwatched).unwrap();
+    let open =
+        |desk: &Desk| Session::write(Home::open(&desk.path(CATALOGUE)).unwrap(), &mut Unwatched).unwrap();
     let desk = Desk::new();
     fill(&desk);
     let mut session = open(&desk);
@@ -487,8 +573,16 @@ fn an_incremental_run_ends_where_a_full_one_does() {
     let desk = Desk::with_sample();
     desk.run("pinakes source remove media --quiet; true");
     resolve(&desk);
-    books(&desk, "late", "x,Walden,Henry David Thoreau,,Ticknor,Boston,1854,English,,357,\ny,Emma,Jane Austen,,Murray,London,1816,English,,300,\n");
-    desk.run(&format!("pinakes import --quiet --source bookshop --replace {}", project("examples/bookshop.csv").display())).ok();
+    books(
+        &desk,
+        "late",
+        "x,Walden,Henry David Thoreau,,Ticknor,Boston,1854,English,,357,\ny,Emma,Jane Austen,,Murray,London,1816,English,,300,\n",
+    );
+    desk.run(&format!(
+        "pinakes import --quiet --source bookshop --replace {}",
+        project("examples/bookshop.csv").display()
+    ))
+    .ok();
     let late = resolve(&desk);
     assert_eq!(late["read"], 2);
     books(&desk, "late", "x,Walden,Henry David Thoreau,,Ticknor,Boston,1855,English,,357,\n");

@@ -3,8 +3,8 @@
 use super::entry::{Entry, Kind, PayloadHash, Stored};
 use super::index::{
     BLOCKS, CONCORDANCES, ConcordanceVersion, DECISIONS, End, HARVESTS, META, OLDER, PAYLOADS, Place,
-    RECORDS, REJECT_KEYS, REJECTS, RESOLUTIONS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version, failed, from_json, key,
-    older_key,
+    RECORDS, REJECT_KEYS, REJECTS, RESOLUTIONS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version,
+    failed, from_json, key, older_key,
 };
 use super::{ArchiveError, Outcome};
 use redb::{ReadableTable, Table, WriteTransaction};

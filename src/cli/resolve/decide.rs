@@ -163,8 +163,14 @@ impl Decisions {
                 _ => one.decision.named().into_iter().map(ToString::to_string).collect(),
             };
             let undone = if one.undone { "  (undone)" } else { "" };
-            let note = if one.decision.note.is_empty() { String::new() } else { format!("  {}", one.decision.note) };
-            output::line(&format!("{:>4}  {:<6} {}{note}{undone}", one.number, one.decision.act.name(), named.join(" ")))?;
+            let note =
+                if one.decision.note.is_empty() { String::new() } else { format!("  {}", one.decision.note) };
+            output::line(&format!(
+                "{:>4}  {:<6} {}{note}{undone}",
+                one.number,
+                one.decision.act.name(),
+                named.join(" ")
+            ))?;
         }
         Ok(Done::Well)
     }

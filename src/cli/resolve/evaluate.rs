@@ -60,11 +60,16 @@ impl Evaluate {
         if let Some(measured) = &found.b_cubed {
             line("B cubed", measured)?;
         }
-        output::line(&format!("pairs that have a key in common: {:.4} of the true ones", found.blocking_recall))?;
+        output::line(&format!(
+            "pairs that have a key in common: {:.4} of the true ones",
+            found.blocking_recall
+        ))?;
         for (threshold, measured) in &found.by_threshold {
             line(&format!("from {threshold} on"), measured)?;
         }
-        for (what, pairs) in [("merged, and should not be", &found.wrong), ("not merged, and should be", &found.missed)] {
+        for (what, pairs) in
+            [("merged, and should not be", &found.wrong), ("not merged, and should be", &found.missed)]
+        {
             for [left, right] in pairs {
                 output::line(&format!("{what}: {left} {right}"))?;
             }

@@ -18,7 +18,10 @@ use pinakes::pipeline::{self, Kind, ResolveRequest, Session};
 /// too. Only what changed since the last run is read and written. Nothing of the records themselves
 /// is touched, and people's decisions (`join`, `never`, `split`) always count.
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
 Examples:
   pinakes resolve
   pinakes resolve --dry-run
@@ -26,7 +29,8 @@ Examples:
   pinakes resolve show loc/lib0011
   pinakes resolve review
 
-Exit status: 0 done; 1 done, but decisions contradict each other; 2 could not run")]
+Exit status: 0 done; 1 done, but decisions contradict each other; 2 could not run"
+)]
 pub(super) struct ResolveGroup {
     #[command(subcommand)]
     command: Option<ResolveCommand>,

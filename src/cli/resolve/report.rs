@@ -24,8 +24,9 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         if all > 0 {
             let merged = output::number(count(&resolved.merged, kind.name()));
             let compared = resolved.compared.get(kind.name());
-            let compared =
-                compared.map(|pairs| format!(", {} compared", output::count(*pairs, "pair"))).unwrap_or_default();
+            let compared = compared
+                .map(|pairs| format!(", {} compared", output::count(*pairs, "pair")))
+                .unwrap_or_default();
             output::line(&format!(
                 "{:<9} {:>9}, {merged} of more than one description{compared}",
                 kind.name(),
@@ -48,9 +49,12 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         output::say(general, &format!("{pairs} for a person to look at: `pinakes resolve review`"));
     }
     for number in &resolved.contradicted {
-        output::say(general, &format!(
-            "decision {number} cannot be followed: another one forbids it; `pinakes resolve undo` takes one of them back"
-        ));
+        output::say(
+            general,
+            &format!(
+                "decision {number} cannot be followed: another one forbids it; `pinakes resolve undo` takes one of them back"
+            ),
+        );
     }
     Ok(done)
 }

@@ -66,8 +66,12 @@ impl Review {
             show(pair)?;
             if asks && !pair.gone {
                 match ask()? {
-                    Answer::Accept => done = done.and(decide(general, &Wish::Accept(pair.id.clone()), &wishing)?),
-                    Answer::Reject => done = done.and(decide(general, &Wish::Reject(pair.id.clone()), &wishing)?),
+                    Answer::Accept => {
+                        done = done.and(decide(general, &Wish::Accept(pair.id.clone()), &wishing)?)
+                    }
+                    Answer::Reject => {
+                        done = done.and(decide(general, &Wish::Reject(pair.id.clone()), &wishing)?)
+                    }
                     Answer::Skip => {}
                     Answer::Quit => break,
                 }

@@ -31,22 +31,36 @@ impl Show {
             output::line(&format!("{before} was replaced by"))?;
         }
         output::line(&format!("{}  {}", shown.iri, shown.label))?;
-        output::line(&format!("{} of {}", shown.kind.name(), output::count(shown.members.len() as u64, "member")))?;
+        output::line(&format!(
+            "{} of {}",
+            shown.kind.name(),
+            output::count(shown.members.len() as u64, "member")
+        ))?;
         for member in &shown.members {
             output::line(&format!("  {member}"))?;
         }
         for pair in &shown.pairs {
-            let members: Vec<&str> = pair.members.iter().map(|member| member.trim_matches(['<', '>'])).collect();
+            let members: Vec<&str> =
+                pair.members.iter().map(|member| member.trim_matches(['<', '>'])).collect();
             output::line(&format!("held together by {}", members.join(" and ")))?;
-            output::line(&format!("  probability {}, {} bits: {}", pair.probability, pair.weight, pair.levels.replace('\n', ", ")))?;
+            output::line(&format!(
+                "  probability {}, {} bits: {}",
+                pair.probability,
+                pair.weight,
+                pair.levels.replace('\n', ", ")
+            ))?;
         }
         for told in &shown.content_types {
-            output::line(&format!("content type {}: {} says {}", told.content_type, told.from, told.evidence))?;
+            output::line(&format!(
+                "content type {}: {} says {}",
+                told.content_type, told.from, told.evidence
+            ))?;
         }
         output::line("")?;
         let all = shown.members.len();
         for value in &shown.values {
-            let from = if value.from.len() == all && all > 1 { "all".to_owned() } else { value.from.join(", ") };
+            let from =
+                if value.from.len() == all && all > 1 { "all".to_owned() } else { value.from.join(", ") };
             output::line(&format!("{}  {}", value.property, value.value))?;
             if all > 1 {
                 output::line(&format!("    {from}"))?;

@@ -30,6 +30,15 @@ const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 /// Pages held in memory.
 const CACHE: usize = 128 * 1024 * 1024;
 
+/// `source NUL id`.
+pub(super) type RecordKey = Box<[u8]>;
+
+/// What a record was when it was read or written.
+pub(super) type Digest = [u8; 16];
+
+/// Things whose entry is not named after them, with the number in its name.
+pub(super) type Names = FxHashMap<(Kind, Box<[u8]>), u64>;
+
 /// An entry: what it is, and the number in its name.
 pub(super) type EntryKey = (Kind, u64);
 
@@ -101,7 +110,10 @@ impl Cache {
     }
 
     /// Makes sure that some records are read again and written again.
-    pub fn forget<'k>(home: &Home, keys: impl Iterator<Item = (&'k str, &'k str)>) -> Result<(), PipelineError> {
+    pub fn forget<'k>(
+        home: &Home,
+        keys: impl Iterator<Item = (&'k str, &'k str)>,
+    ) -> Result<(), PipelineError> {
         if !Self::exists(home) {
             return Ok(());
         }
@@ -184,7 +196,7 @@ impl Cache {
     }
 
     /// The hash of every reading, in the order of source and id.
-    pub fn hashes(&self) -> Result<Vec<(Box<[u8]>, [u8; 16])>, PipelineError> {
+    pub fn hashes(&self) -> Result<Vec<(RecordKey, Digest)>, PipelineError> {
         let reading = self.read()?;
         let table = reading.open_table(RECORDS).map_err(failed)?;
         let rows = table.iter().map_err(failed)?;
@@ -197,7 +209,7 @@ impl Cache {
     }
 
     /// With which version and names each record is in the master.
-    pub fn written(&self) -> Result<FxHashMap<Box<[u8]>, [u8; 16]>, PipelineError> {
+    pub fn written(&self) -> Result<FxHashMap<RecordKey, Digest>, PipelineError> {
         let reading = self.read()?;
         let table = reading.open_table(WRITTEN).map_err(failed)?;
         let rows = table.iter().map_err(failed)?;
@@ -224,7 +236,7 @@ impl Cache {
     }
 
     /// Entities whose entry is not named after them.
-    pub fn names(&self) -> Result<FxHashMap<(Kind, Box<[u8]>), u64>, PipelineError> {
+    pub fn names(&self) -> Result<Names, PipelineError> {
         let reading = self.read()?;
         let table = reading.open_table(NAMES).map_err(failed)?;
         let mut names = FxHashMap::default();
@@ -304,7 +316,11 @@ impl Writing<'_> {
         Ok(())
     }
 
-    pub fn set_entry(&mut self, (kind, id): EntryKey, hashes: Option<(u64, u64)>) -> Result<(), PipelineError> {
+    pub fn set_entry(
+        &mut self,
+        (kind, id): EntryKey,
+        hashes: Option<(u64, u64)>,
+    ) -> Result<(), PipelineError> {
         match hashes {
             Some(hashes) => self.entries.insert((kind as u8, id), hashes).map_err(failed)?.map(drop),
             None => self.entries.remove((kind as u8, id)).map_err(failed)?.map(drop),
@@ -437,7 +453,12 @@ mod tests {
             hash: [7; 16],
             found: vec![Found { kind: Kind::Instance, node: "#instance".into() }],
             links: vec![(0, 300)],
-            rows: vec![Row { entity: 0, asked: Asked::Agent, feature: "title".into(), value: "é".repeat(200).into() }],
+            rows: vec![Row {
+                entity: 0,
+                asked: Asked::Agent,
+                feature: "title".into(),
+                value: "é".repeat(200).into(),
+            }],
         };
         assert_eq!(decode(&encode(&reading)), Some(reading));
         assert_eq!(decode(&[0; 15]), None);

@@ -93,27 +93,46 @@ fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decis
     let (act, kind, compared) = match wish {
         Wish::Join(left, right) => {
             let (left, right) = pair(left, right)?;
-            (Act::Join { left: left.named.clone(), right: right.named.clone() }, left.kind, Some((left, right)))
+            (
+                Act::Join { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
         }
         Wish::Accept(id) => {
             let (left, right) = reviewed(id)?;
-            (Act::Join { left: left.named.clone(), right: right.named.clone() }, left.kind, Some((left, right)))
+            (
+                Act::Join { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
         }
         Wish::Never(left, right) => {
             let (left, right) = pair(left, right)?;
-            (Act::Never { left: left.named.clone(), right: right.named.clone() }, left.kind, Some((left, right)))
+            (
+                Act::Never { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
         }
         Wish::Reject(id) => {
             let (left, right) = reviewed(id)?;
-            (Act::Never { left: left.named.clone(), right: right.named.clone() }, left.kind, Some((left, right)))
+            (
+                Act::Never { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
         }
         Wish::Split(entry, member) => {
             let key = finder.entry(entry)?;
             let members = finder.members(key)?;
             let wanted = finder.thing(member)?;
-            let (taken, rest): (Vec<Thing>, Vec<Thing>) = members.into_iter().partition(|one| one.named == wanted.named);
+            let (taken, rest): (Vec<Thing>, Vec<Thing>) =
+                members.into_iter().partition(|one| one.named == wanted.named);
             let Some(taken) = taken.into_iter().next() else {
-                let message = format!("`{member}` is no member of `{entry}`; `pinakes resolve show {entry}` names them");
+                let message = format!(
+                    "`{member}` is no member of `{entry}`; `pinakes resolve show {entry}` names them"
+                );
                 return Err(ResolveError::Unknown(message).into());
             };
             if rest.is_empty() {
@@ -154,7 +173,8 @@ fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decis
             decision.score = Some(explanation.probability);
             decision.rules = profile.hash.to_string();
             let said = explanation.comparisons.iter().filter(|one| one.level != "missing");
-            let lines: Vec<String> = said.map(|one| format!("{} {} {:+.1}", one.name, one.level, one.bits)).collect();
+            let lines: Vec<String> =
+                said.map(|one| format!("{} {} {:+.1}", one.name, one.level, one.bits)).collect();
             decision.evidence = lines.join("\n");
         }
     }

@@ -115,7 +115,8 @@ pub fn decisions(session: &Session) -> Result<Vec<Numbered>, PipelineError> {
 
 /// Archives a decision; gives its number.
 pub(super) fn archive(session: &mut Session, decision: &Decision) -> Result<u64, PipelineError> {
-    let payload = serde_json::to_vec(decision).map_err(|error| super::ResolveError::Cache(error.to_string()))?;
+    let payload =
+        serde_json::to_vec(decision).map_err(|error| super::ResolveError::Cache(error.to_string()))?;
     let entry = Entry::new(Archived::Decision, "", "", 0, &decision.time).with_payload(payload);
     session.archive.append_note(&[entry])?;
     Ok(session.archive.decisions()?.len() as u64)

@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap;
 /// A thing's number.
 pub(super) type Number = u32;
 
+/// What things say of themselves: feature and value.
+pub(super) type Sayings = FxHashMap<Number, Vec<(Box<str>, Box<str>)>>;
+
 /// One thing as one record describes it.
 pub(super) struct Entity {
     pub record: u32,
@@ -30,10 +33,10 @@ pub(super) struct Entities {
     first: Vec<Number>,
     /// Instances to works, works to hubs.
     pub links: Vec<(Number, Number)>,
-    /// What tells expressions apart: feature and value.
-    pub expressions: FxHashMap<Number, Vec<(Box<str>, Box<str>)>>,
+    /// What tells expressions apart.
+    pub expressions: Sayings,
     /// What subjects and places say of themselves.
-    pub headings: FxHashMap<Number, Vec<(Box<str>, Box<str>)>>,
+    pub headings: Sayings,
 }
 
 /// What one profile compares.
@@ -76,7 +79,8 @@ impl Gathering {
             (source.to_owned(), entity_key(id, node))
         });
         let at: FxHashMap<Number, Id> = (0..).zip(&of).map(|(id, number)| (*number, id)).collect();
-        let keys = keys.into_iter().filter_map(|(key, number)| Some((key, at.get(&number).copied()?))).collect();
+        let keys =
+            keys.into_iter().filter_map(|(key, number)| Some((key, at.get(&number).copied()?))).collect();
         Compared { table, keys, of, at }
     }
 }
@@ -97,11 +101,16 @@ impl Entities {
         cache.each_reading(|key, reading| {
             let key = String::from_utf8_lossy(key);
             let (source, id) = key.split_once('\0').unwrap_or((&key, ""));
-            entities.add(source, id, reading, &mut [
-                (Asked::Instance, Kind::Instance, &mut instance),
-                (Asked::Work, Kind::Work, &mut work),
-                (Asked::Agent, Kind::Agent, &mut agent),
-            ]);
+            entities.add(
+                source,
+                id,
+                reading,
+                &mut [
+                    (Asked::Instance, Kind::Instance, &mut instance),
+                    (Asked::Work, Kind::Work, &mut work),
+                    (Asked::Agent, Kind::Agent, &mut agent),
+                ],
+            );
             Ok(())
         })?;
         entities.first.push(entities.all.len() as Number);
@@ -129,7 +138,8 @@ impl Entities {
             let number = first + place as Number;
             for (asked, kind, gathering) in gatherings.iter_mut() {
                 if found.kind == *kind {
-                    ids[place] = Some((*asked, gathering.enter(source, &entity_key(id, &found.node), number)));
+                    ids[place] =
+                        Some((*asked, gathering.enter(source, &entity_key(id, &found.node), number)));
                 }
             }
         }
@@ -154,9 +164,11 @@ impl Entities {
         }
         let number = |place: usize| first + place as Number;
         self.links.extend(reading.links.iter().map(|(from, to)| (number(*from), number(*to))));
-        self.all.extend(
-            reading.found.into_iter().map(|found| Entity { record, kind: found.kind, node: found.node }),
-        );
+        self.all.extend(reading.found.into_iter().map(|found| Entity {
+            record,
+            kind: found.kind,
+            node: found.node,
+        }));
     }
 
     pub fn len(&self) -> usize {

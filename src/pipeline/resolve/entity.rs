@@ -84,10 +84,8 @@ impl<'a> Description<'a> {
                 chosen.insert(object.as_str(), place);
             }
         }
-        let kinds: FxHashMap<&str, Kind> = chosen
-            .into_iter()
-            .filter_map(|(node, place)| Some((node, rules.get(place)?.kind)))
-            .collect();
+        let kinds: FxHashMap<&str, Kind> =
+            chosen.into_iter().filter_map(|(node, place)| Some((node, rules.get(place)?.kind))).collect();
         let mut found: Vec<Found> = kinds
             .iter()
             .map(|(node, kind)| Found { kind: *kind, node: relative(record.as_str(), node).into() })
@@ -162,7 +160,8 @@ impl<'a> Description<'a> {
 
     fn describes(&self, iri: &str) -> bool {
         self.about.get(self.record).into_iter().flatten().any(|triple| {
-            triple.predicate == pin::DESCRIBES && matches!(&triple.object, Term::NamedNode(node) if node.as_str() == iri)
+            triple.predicate == pin::DESCRIBES
+                && matches!(&triple.object, Term::NamedNode(node) if node.as_str() == iri)
         })
     }
 
@@ -177,7 +176,9 @@ impl<'a> Description<'a> {
             });
             if leads {
                 labels.extend(
-                    said.iter().filter(|triple| triple.predicate == rdfs::LABEL).map(|triple| triple.object.clone()),
+                    said.iter()
+                        .filter(|triple| triple.predicate == rdfs::LABEL)
+                        .map(|triple| triple.object.clone()),
                 );
             }
         }
@@ -248,7 +249,9 @@ impl Walk<'_, '_> {
         let iri = node.as_str();
         if let Some(kind) = self.of.kinds.get(iri) {
             let _ = kind;
-            return Some((self.named)(relative(self.of.record, iri)).map_or_else(|| object.clone(), Term::from));
+            return Some(
+                (self.named)(relative(self.of.record, iri)).map_or_else(|| object.clone(), Term::from),
+            );
         }
         if iri == self.of.record || !self.of.about.contains_key(iri) {
             return Some(object.clone());
@@ -301,7 +304,8 @@ impl Walk<'_, '_> {
         lines.dedup();
         let hash = xxhash_rust::xxh3::xxh3_64(lines.join("\n").as_bytes());
         let name = NamedNode::new_unchecked(format!("{own}#{}-{hash:016x}", class_name(&said)));
-        self.out.extend(said.into_iter().map(|(predicate, object)| Triple::new(name.clone(), predicate, object)));
+        self.out
+            .extend(said.into_iter().map(|(predicate, object)| Triple::new(name.clone(), predicate, object)));
         name
     }
 }

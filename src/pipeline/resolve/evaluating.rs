@@ -204,7 +204,8 @@ fn every_two(members: &[Number], each: &mut dyn FnMut((Number, Number))) {
 /// The truth by numbers of things, and how many rows speak of records that are not there.
 fn read_truth(request: &EvaluateRequest, entities: &Entities) -> Result<(Truth, u64), PipelineError> {
     let fault = |message: String| PipelineError::from(ResolveError::Unknown(message));
-    let mut lines = request.truth.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.is_empty());
+    let mut lines =
+        request.truth.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.is_empty());
     let header = lines.next().ok_or_else(|| fault("the truth is empty".to_owned()))?;
     let header = header.trim_start_matches('\u{feff}');
     let mark = if header.contains('\t') { '\t' } else { ',' };

@@ -46,7 +46,9 @@ impl Finder<'_> {
         };
         let (source, id, node) = match text.strip_prefix(&self.session.home.graphs.records()) {
             Some(rest) => {
-                let (rest, node) = rest.split_once('#').map_or((rest, None), |(rest, node)| (rest, Some(format!("#{node}"))));
+                let (rest, node) = rest
+                    .split_once('#')
+                    .map_or((rest, None), |(rest, node)| (rest, Some(format!("#{node}"))));
                 let (source, id) = rest.split_once('/').ok_or_else(unknown)?;
                 (percent_decode(source), percent_decode(id), node)
             }
@@ -65,7 +67,8 @@ impl Finder<'_> {
         };
         let state = self.session.archive.record(&source, &id)?.ok_or_else(unknown)?;
         if state.current().is_none_or(|version| version.withdrawn) {
-            let message = format!("`{source}/{id}` was withdrawn by its source; nothing can be decided about it");
+            let message =
+                format!("`{source}/{id}` was withdrawn by its source; nothing can be decided about it");
             return Err(ResolveError::Unknown(message).into());
         }
         let Some(reading) = self.cache.reading(&source, &id)? else {

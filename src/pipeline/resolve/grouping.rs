@@ -6,7 +6,7 @@
 //! their headings and by the entries of authority files.
 
 use super::decisions::Ruling;
-use super::entities::{Compared, Entities, Number, Tables};
+use super::entities::{Compared, Entities, Number, Sayings, Tables};
 use super::entity::Kind;
 use super::texts::{ProfileText, Texts};
 use super::{PipelineError, ResolveError};
@@ -82,7 +82,9 @@ fn compare(
 ) -> Result<Level, PipelineError> {
     let mut decisions = Decisions::default();
     let pairs = joined.iter().map(|(left, right)| (*left, *right, true));
-    for (left, right, together) in pairs.chain(rulings.iter().map(|ruling| (ruling.left, ruling.right, ruling.together))) {
+    for (left, right, together) in
+        pairs.chain(rulings.iter().map(|ruling| (ruling.left, ruling.right, ruling.together)))
+    {
         if let (Some(left), Some(right)) = (compared.id(left), compared.id(right)) {
             if together { decisions.join(left, right) } else { decisions.never(left, right) }
         }
@@ -136,7 +138,8 @@ fn expressions(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
             match &**feature {
                 "translator" => {
                     let (source, id) = &entities.records[record as usize];
-                    let agent = entities.find(source, id, Some(value), Kind::Agent).map(|agent| forest.root(agent));
+                    let agent =
+                        entities.find(source, id, Some(value), Kind::Agent).map(|agent| forest.root(agent));
                     parts.push(match agent {
                         Some(agent) => format!("translator {agent}"),
                         None => format!("translator {value}"),
@@ -225,7 +228,7 @@ fn headings(entities: &Entities, forest: &mut Forest) {
 
 type Said<'a> = Vec<(Number, &'a Vec<(Box<str>, Box<str>)>)>;
 
-fn sorted(said: &FxHashMap<Number, Vec<(Box<str>, Box<str>)>>) -> Said<'_> {
+fn sorted(said: &Sayings) -> Said<'_> {
     let mut all: Said<'_> = said.iter().map(|(number, said)| (*number, said)).collect();
     all.sort_unstable_by_key(|(number, _)| *number);
     all

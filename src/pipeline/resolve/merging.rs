@@ -115,7 +115,9 @@ impl<'a> Merging<'a> {
         for key in wanted {
             let Some(members) = self.naming.members.get(key) else { continue };
             missing.insert(*key, members.len());
-            records.extend(members.iter().filter_map(|member| Some(self.entities.all.get(*member as usize)?.record)));
+            records.extend(
+                members.iter().filter_map(|member| Some(self.entities.all.get(*member as usize)?.record)),
+            );
         }
         records.sort_unstable();
         records.dedup();
@@ -144,7 +146,11 @@ impl<'a> Merging<'a> {
     }
 
     /// What a record gives to wanted entries.
-    fn of_record(&self, record: u32, wanted: &FxHashSet<EntryKey>) -> Result<Vec<(EntryKey, Contribution)>, PipelineError> {
+    fn of_record(
+        &self,
+        record: u32,
+        wanted: &FxHashSet<EntryKey>,
+    ) -> Result<Vec<(EntryKey, Contribution)>, PipelineError> {
         let Some((source, id)) = self.entities.records.get(record as usize) else { return Ok(Vec::new()) };
         let graphs = &self.session.home.graphs;
         let name = graphs.record(source, id);
@@ -176,7 +182,8 @@ impl<'a> Merging<'a> {
             let node = self.entities.name(number).2;
             let entry = graphs.entry(key.0.name(), key.1);
             let triples = description.statements(node, &entry, &named);
-            let spare = if key.0 == Kind::Hub { description.labels_of(node, bf::EXPRESSION_OF) } else { Vec::new() };
+            let spare =
+                if key.0 == Kind::Hub { description.labels_of(node, bf::EXPRESSION_OF) } else { Vec::new() };
             given.push((key, Contribution { number, standing: standing.clone(), triples, spare }));
         }
         Ok(given)
@@ -203,7 +210,9 @@ impl<'a> Merging<'a> {
         }
         if labels.is_empty() {
             let spare = gathered.iter().enumerate();
-            labels = spare.flat_map(|(member, one)| one.spare.iter().map(move |label| (label.clone(), member))).collect();
+            labels = spare
+                .flat_map(|(member, one)| one.spare.iter().map(move |label| (label.clone(), member)))
+                .collect();
         }
         fn candidates<'c>(values: &'c [(Term, usize)], gathered: &'c [Contribution]) -> Vec<Candidate<'c>> {
             let candidate = |(value, member): &'c (Term, usize)| Candidate {
@@ -224,14 +233,26 @@ impl<'a> Merging<'a> {
                 triples.insert(Triple::new(entry.clone(), predicate, label.clone()));
             }
             if labels.iter().any(|(label, _)| *label != preferred) {
-                preferences.push((rdfs::LABEL.into_owned(), preferred, gathered[labels[best].1].number, reason));
+                preferences.push((
+                    rdfs::LABEL.into_owned(),
+                    preferred,
+                    gathered[labels[best].1].number,
+                    reason,
+                ));
             }
         }
-        for (property, rules) in preferring.map(|preferring| preferring.single.as_slice()).unwrap_or_default() {
+        for (property, rules) in preferring.map(|preferring| preferring.single.as_slice()).unwrap_or_default()
+        {
             let mut values: Vec<(Term, usize)> = Vec::new();
             for (member, contribution) in gathered.iter().enumerate() {
-                let said = contribution.triples.iter().filter(|triple| triple.predicate == *property && is_own(triple));
-                values.extend(said.filter(|triple| triple.object.is_literal()).map(|triple| (triple.object.clone(), member)));
+                let said = contribution
+                    .triples
+                    .iter()
+                    .filter(|triple| triple.predicate == *property && is_own(triple));
+                values.extend(
+                    said.filter(|triple| triple.object.is_literal())
+                        .map(|triple| (triple.object.clone(), member)),
+                );
             }
             let one = values.first().map(|(value, _)| value.clone());
             if values.iter().all(|(value, _)| Some(value) == one.as_ref()) {
@@ -244,7 +265,8 @@ impl<'a> Merging<'a> {
                 preferences.push((property.clone(), values[best].0.clone(), member, reason));
             }
         }
-        let mut quads: Vec<Quad> = triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
+        let mut quads: Vec<Quad> =
+            triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
         let members: Vec<Number> = gathered.iter().map(|contribution| contribution.number).collect();
         if members.len() > 1 || !preferences.is_empty() {
             self.resolution(key, &entry, &members, &preferences, &mut quads);

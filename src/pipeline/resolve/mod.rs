@@ -35,9 +35,10 @@ pub use reviewing::{Reviewed, review};
 pub use showing::{ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry};
 
 use super::{PipelineError, Session, Watch};
-use cache::Cache;
 use crate::config::Home;
+use crate::resolve::block::Blocking;
 use crate::source::Registry;
+use cache::Cache;
 use entities::Entities;
 use merging::Merging;
 use naming::Naming;
@@ -55,7 +56,9 @@ pub enum ResolveError {
     /// A profile or query that cannot be used; the message says which, and where.
     #[error("{0}")]
     Text(String),
-    #[error("what resolving keeps in `resolution/` cannot be used: {0}; it can be removed, and is made again")]
+    #[error(
+        "what resolving keeps in `resolution/` cannot be used: {0}; it can be removed, and is made again"
+    )]
     Cache(String),
     #[error("{0}")]
     Unknown(String),
@@ -83,6 +86,10 @@ pub struct Resolved {
     pub merged: BTreeMap<&'static str, u64>,
     /// Pairs compared, by profile.
     pub compared: BTreeMap<&'static str, u64>,
+    /// How pairs were found, by profile.
+    pub blocking: BTreeMap<&'static str, Blocks>,
+    /// Alike, and kept apart all the same: by a veto, by a person, or by all other pairs.
+    pub refused: u64,
     /// Pairs for a person to look at.
     pub review: u64,
     /// Entries that were new, different, or are gone.
@@ -104,6 +111,16 @@ pub(super) fn resolve_again(session: &mut Session, watch: &mut dyn Watch) -> Res
     let time = session.archive.entry(*last)?.map(|entry| entry.time).unwrap_or_default();
     resolve(session, &ResolveRequest { time, ..ResolveRequest::default() }, watch)?;
     Ok(())
+}
+
+/// How pairs were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Blocks {
+    pub keys: u64,
+    pub blocks: u64,
+    /// Blocks that were too large, and had to be split.
+    pub split: u64,
+    pub largest: u64,
 }
 
 /// What one source has of the merged catalogue.
@@ -244,6 +261,9 @@ impl Resolved {
         let levels = [("instance", &groups.instance), ("work", &groups.work), ("agent", &groups.agent)];
         for (name, level) in levels {
             self.compared.insert(name, level.compared);
+            self.refused += level.refused.len() as u64;
+            let Blocking { keys, blocks, split, largest, .. } = level.blocking;
+            self.blocking.insert(name, Blocks { keys, blocks, split, largest: largest as u64 });
             self.review += if name == "instance" { level.review.len() as u64 } else { 0 };
         }
     }

@@ -27,7 +27,12 @@ fn note(name: &str) -> String {
 }
 
 /// The weights in force; what is missing is to be learned.
-pub(super) fn read(session: &Session, texts: &Texts, records: u64, learn: bool) -> Result<Models, PipelineError> {
+pub(super) fn read(
+    session: &Session,
+    texts: &Texts,
+    records: u64,
+    learn: bool,
+) -> Result<Models, PipelineError> {
     let mut models = Models::default();
     if learn {
         return Ok(models);
@@ -35,10 +40,13 @@ pub(super) fn read(session: &Session, texts: &Texts, records: u64, learn: bool) 
     let notes = session.archive.resolutions()?;
     let last = |name: &str, profile: &ProfileText| -> Result<Option<Model>, PipelineError> {
         let wanted = note(name);
-        let Some((sequence, _)) = notes.iter().rev().find(|(_, what)| *what == wanted) else { return Ok(None) };
+        let Some((sequence, _)) = notes.iter().rev().find(|(_, what)| *what == wanted) else {
+            return Ok(None);
+        };
         let Some(entry) = session.archive.entry(*sequence)? else { return Ok(None) };
         let Ok(kept) = serde_json::from_slice::<Kept>(&entry.payload) else { return Ok(None) };
-        let fits = kept.profile == profile.hash.to_string() && records < kept.records.saturating_mul(2).max(1);
+        let fits =
+            kept.profile == profile.hash.to_string() && records < kept.records.saturating_mul(2).max(1);
         Ok(fits.then_some(kept.model))
     };
     models.instance = last("instance", &texts.instance)?;

@@ -9,8 +9,8 @@ use super::PipelineError;
 use super::cache::{Cache, EntryKey};
 use super::entities::{Entities, Number};
 use super::entity::Kind;
-use crate::archive::{Archive, Entry};
 use crate::archive::Kind as Archived;
+use crate::archive::{Archive, Entry};
 use crate::pipeline::Session;
 use crate::record::{percent_decode, percent_encode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -60,7 +60,8 @@ impl Naming {
         }
         let mut claims: Vec<((Kind, Number, u64), usize)> = claims.into_iter().collect();
         // The larger part keeps the name; of equal ones the one with the smaller member.
-        claims.sort_unstable_by_key(|((kind, root, id), count)| (*kind, std::cmp::Reverse(*count), *root, *id));
+        claims
+            .sort_unstable_by_key(|((kind, root, id), count)| (*kind, std::cmp::Reverse(*count), *root, *id));
         let mut of: FxHashMap<Number, u64> = FxHashMap::default();
         let mut taken: FxHashSet<EntryKey> = FxHashSet::default();
         for ((kind, root, id), _) in &claims {

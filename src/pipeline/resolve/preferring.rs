@@ -88,7 +88,9 @@ impl Preferring {
         let mut single = Vec::new();
         for (property, names) in &survivorship.feature {
             let name = Prefixes::shipped().expand(property).ok_or_else(|| {
-                ResolveError::Text(format!("`{property}` under [survivorship.feature] is no prefixed name of a property"))
+                ResolveError::Text(format!(
+                    "`{property}` under [survivorship.feature] is no prefixed name of a property"
+                ))
             })?;
             single.push((name, rules(names)?));
         }
@@ -118,8 +120,9 @@ impl Preferring {
         let compare = |rule: Rule, left: &Candidate<'_>, right: &Candidate<'_>| -> Ordering {
             match rule {
                 Rule::SourceRank => {
-                    let rank =
-                        |one: &Candidate<'_>| self.rank.get(&one.standing.source).copied().unwrap_or(usize::MAX);
+                    let rank = |one: &Candidate<'_>| {
+                        self.rank.get(&one.standing.source).copied().unwrap_or(usize::MAX)
+                    };
                     rank(left).cmp(&rank(right))
                 }
                 Rule::Frequent => counts.get(right.value).cmp(&counts.get(left.value)),
@@ -128,18 +131,16 @@ impl Preferring {
             }
         };
         let in_order = |left: &Candidate<'_>, right: &Candidate<'_>| -> Ordering {
-            rules
-                .iter()
-                .map(|rule| compare(*rule, left, right))
-                .find(|order| order.is_ne())
-                .unwrap_or_else(|| {
+            rules.iter().map(|rule| compare(*rule, left, right)).find(|order| order.is_ne()).unwrap_or_else(
+                || {
                     // The fuller text, then the alphabet.
                     let place = |one: &Candidate<'_>| {
                         let text = one.value.to_string();
                         (std::cmp::Reverse(text.chars().count()), text, one.member)
                     };
                     place(left).cmp(&place(right))
-                })
+                },
+            )
         };
         let best = (0..candidates.len()).min_by(|a, b| in_order(&candidates[*a], &candidates[*b]))?;
         // The rule that set it apart from the best of the other values.
@@ -169,10 +170,15 @@ mod tests {
             ..Survivorship::default()
         };
         let preferring = Preferring::new(&survivorship, &[]).unwrap();
-        let terms: Vec<Term> = values.iter().map(|(value, ..)| Literal::new_simple_literal(*value).into()).collect();
+        let terms: Vec<Term> =
+            values.iter().map(|(value, ..)| Literal::new_simple_literal(*value).into()).collect();
         let standings: Vec<Standing> = values
             .iter()
-            .map(|(_, source, complete)| Standing { source: (*source).into(), complete: *complete, modified: "".into() })
+            .map(|(_, source, complete)| Standing {
+                source: (*source).into(),
+                complete: *complete,
+                modified: "".into(),
+            })
             .collect();
         let candidates: Vec<Candidate<'_>> = terms
             .iter()

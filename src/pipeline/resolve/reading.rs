@@ -65,8 +65,11 @@ pub(super) fn refresh(
     }
     if met < known.len() {
         // Both are in the order of source and id.
-        let gone: Vec<&[u8]> =
-            known.keys().map(|key| &**key).filter(|key| kept.binary_search_by(|kept| (**kept).cmp(key)).is_err()).collect();
+        let gone: Vec<&[u8]> = known
+            .keys()
+            .map(|key| &**key)
+            .filter(|key| kept.binary_search_by(|kept| (**kept).cmp(key)).is_err())
+            .collect();
         done.gone = gone.len() as u64;
         cache.write(|tables| gone.iter().try_for_each(|key| tables.forget_reading(key)))?;
     }
@@ -92,8 +95,10 @@ pub(super) fn refresh(
         if batch.is_empty() {
             break;
         }
-        let parts: Vec<Vec<(Vec<u8>, Reading)>> =
-            batch.par_chunks(TOGETHER).map(|some| read_some(session, texts, some)).collect::<Result<_, _>>()?;
+        let parts: Vec<Vec<(Vec<u8>, Reading)>> = batch
+            .par_chunks(TOGETHER)
+            .map(|some| read_some(session, texts, some))
+            .collect::<Result<_, _>>()?;
         cache.write(|tables| {
             parts.iter().flatten().try_for_each(|(key, reading)| tables.set_reading(key, reading))
         })?;
@@ -135,8 +140,13 @@ fn read_some(
         mapped.iter().enumerate().map(|(place, (name, _))| (name.as_str(), place)).collect();
     let evaluator = QueryEvaluator::new();
     for question in &texts.questions {
-        let failed = |error: String| ResolveError::Text(format!("the query of `{}` fails: {error}", question.asked.name()));
-        let answer = evaluator.prepare(&question.query).execute(&dataset).map_err(|error| failed(error.to_string()))?;
+        let failed = |error: String| {
+            ResolveError::Text(format!("the query of `{}` fails: {error}", question.asked.name()))
+        };
+        let answer = evaluator
+            .prepare(&question.query)
+            .execute(&dataset)
+            .map_err(|error| failed(error.to_string()))?;
         let QueryResults::Solutions(solutions) = answer else { continue };
         let [graph, entity, feature, value, key] =
             ["graph", "entity", "feature", "value", "key"].map(Variable::new_unchecked);
@@ -147,11 +157,14 @@ fn read_some(
             else {
                 continue;
             };
-            let Some((_, reading)) = of_graph.get(graph.as_str()).and_then(|place| readings.get_mut(*place)) else {
+            let Some((_, reading)) = of_graph.get(graph.as_str()).and_then(|place| readings.get_mut(*place))
+            else {
                 continue;
             };
             let node = relative(graph.as_str(), entity.as_str());
-            let Ok(entity) = reading.found.binary_search_by(|found| (*found.node).cmp(node)) else { continue };
+            let Ok(entity) = reading.found.binary_search_by(|found| (*found.node).cmp(node)) else {
+                continue;
+            };
             let (feature, value) = match question.is_keys {
                 true => (Some(String::new()), solution.get(&key)),
                 false => (solution.get(&feature).map(text), solution.get(&value)),
@@ -172,8 +185,12 @@ fn read_some(
     // Queries promise no order.
     for (_, reading) in &mut readings {
         reading.rows.sort_by(|left, right| {
-            (left.entity, left.asked, &left.feature, &left.value)
-                .cmp(&(right.entity, right.asked, &right.feature, &right.value))
+            (left.entity, left.asked, &left.feature, &left.value).cmp(&(
+                right.entity,
+                right.asked,
+                &right.feature,
+                &right.value,
+            ))
         });
         reading.rows.dedup();
     }

@@ -145,7 +145,8 @@ fn below(node: &NamedNode, said: &[Triple], way: &str, depth: usize, values: &mu
         if subject != node || triple.predicate == pin::MEMBER || triple.predicate == rdf::TYPE {
             continue;
         }
-        let property = shorten(triple.predicate.as_str()).unwrap_or_else(|| triple.predicate.as_str().to_owned());
+        let property =
+            shorten(triple.predicate.as_str()).unwrap_or_else(|| triple.predicate.as_str().to_owned());
         let way = if way.is_empty() { property } else { format!("{way} {property}") };
         match &triple.object {
             Term::NamedNode(inner) if depth < 8 && inner.as_str().contains('#') && is_inside(inner, said) => {
@@ -157,7 +158,8 @@ fn below(node: &NamedNode, said: &[Triple], way: &str, depth: usize, values: &mu
 }
 
 fn is_inside(node: &NamedNode, said: &[Triple]) -> bool {
-    said.iter().any(|triple| matches!(&triple.subject, NamedOrBlankNode::NamedNode(subject) if subject == node))
+    said.iter()
+        .any(|triple| matches!(&triple.subject, NamedOrBlankNode::NamedNode(subject) if subject == node))
 }
 
 fn shown(term: &Term) -> String {
@@ -235,4 +237,3 @@ fn pairs(session: &Session, key: EntryKey) -> Result<Vec<ShownPair>, PipelineErr
     found.sort_by(|left, right| left.members.cmp(&right.members));
     Ok(found)
 }
-

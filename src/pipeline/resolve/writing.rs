@@ -6,20 +6,20 @@
 //! marks what is about to be written before, and notes it after the store is flushed; so a run after
 //! a kill looks at these entries again and trusts nothing about them.
 
-use super::cache::{Cache, EntryKey, record_key};
+use super::cache::{Cache, Digest, EntryKey, RecordKey, record_key};
 use super::decisions::{Act, Numbered};
 use super::entities::Entities;
 use super::grouping::Groups;
 use super::merging::{Merged, Merging, decimal};
 use super::naming::Naming;
 use super::texts::Texts;
-use super::{PipelineError, Resolved, ResolveError};
+use super::{PipelineError, ResolveError, Resolved};
 use crate::archive::PayloadHash;
 use crate::catalogue::{CatalogueError, Selection};
 use crate::ontology::{dcterms, pin, prov, rdf, skos, xsd};
 use crate::pipeline::{Session, Watch};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::mpsc::sync_channel;
 
 /// Changes up to this many statements are one transaction.
@@ -28,6 +28,22 @@ const AT_ONCE: usize = 400_000;
 const PIECE: usize = 10_000;
 /// Set while the first master is loaded.
 const LOADING: &str = "loading";
+
+/// What the master holds of each entry: a hash of the members and one of the statements.
+type Known = FxHashMap<EntryKey, (u64, u64)>;
+
+/// What is due to be written.
+#[derive(Default)]
+struct Due {
+    /// Entries that may be different.
+    entries: FxHashSet<EntryKey>,
+    /// Entries that have no members any more.
+    removed: Vec<EntryKey>,
+    /// Records with what the master is to have of them.
+    records: Vec<(Vec<u8>, Digest)>,
+    /// Records that are no more.
+    gone: Vec<RecordKey>,
+}
 
 pub(super) struct Writer<'a> {
     pub session: &'a Session,
@@ -48,35 +64,24 @@ impl Writer<'_> {
         watch: &mut dyn Watch,
     ) -> Result<(), PipelineError> {
         let known = self.cache.entries()?;
-        let mut wanted: FxHashSet<EntryKey> = FxHashSet::default();
-        for (key, members) in &self.naming.members {
-            if known.get(key).is_none_or(|(hash, _)| *hash != merging.member_hash(members)) {
-                wanted.insert(*key);
-            }
-        }
-        let (dirty, gone) = self.dirty_records(&mut wanted)?;
-        let mut removed: Vec<EntryKey> =
-            known.keys().filter(|key| !self.naming.members.contains_key(key)).copied().collect();
-        removed.sort_unstable();
-        resolved.removed = removed.len() as u64;
-        resolved.new = wanted.iter().filter(|key| !known.contains_key(key)).count() as u64;
+        let due = self.due(merging, &known)?;
+        resolved.removed = due.removed.len() as u64;
+        resolved.new = due.entries.iter().filter(|key| !known.contains_key(key)).count() as u64;
         if resolved.dry_run {
-            resolved.changed = wanted.len() as u64 - resolved.new;
+            resolved.changed = due.entries.len() as u64 - resolved.new;
             return Ok(());
         }
-        let status = self.status(&dirty);
-        let is_first = known.is_empty();
-        if is_first {
-            self.load(merging, &wanted, status, watch)?;
+        if known.is_empty() {
+            self.load(merging, &due, watch)?;
         } else {
-            self.change(merging, &wanted, &removed, status, &gone, resolved, watch)?;
+            resolved.changed = self.change(merging, &due, &known, watch)?;
         }
         self.say_decisions(decided)?;
         self.cache.write(|tables| {
-            for (key, digest) in &dirty {
+            for (key, digest) in &due.records {
                 tables.set_written(key, Some(*digest))?;
             }
-            for key in &gone {
+            for key in &due.gone {
                 tables.set_written(key, None)?;
             }
             tables.set_review(&super::reviewing::pairs(self.entities, self.groups, self.texts))?;
@@ -87,28 +92,33 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Records that say or name something else than the master has of them, with what it is to
-    /// have; and records that are no more. Their entries are wanted.
-    fn dirty_records(
-        &self,
-        wanted: &mut FxHashSet<EntryKey>,
-    ) -> Result<(Vec<(Vec<u8>, [u8; 16])>, Vec<Box<[u8]>>), PipelineError> {
+    /// Entries with other members than before; entries of records that say or name something else
+    /// than the master has of them; and what is gone.
+    fn due(&self, merging: &Merging<'_>, known: &Known) -> Result<Due, PipelineError> {
+        let mut due = Due::default();
+        for (key, members) in &self.naming.members {
+            if known.get(key).is_none_or(|(hash, _)| *hash != merging.member_hash(members)) {
+                due.entries.insert(*key);
+            }
+        }
         let mut written = self.cache.written()?;
-        let mut dirty = Vec::new();
         for (record, (source, id)) in (0_u32..).zip(&self.entities.records) {
-            let keys: Vec<EntryKey> = self.entities.of_record(record).filter_map(|number| self.key(number)).collect();
+            let keys: Vec<EntryKey> =
+                self.entities.of_record(record).filter_map(|number| self.key(number)).collect();
             let mut text = self.entities.hashes.get(record as usize).copied().unwrap_or_default().to_vec();
             keys.iter().for_each(|(_, id)| text.extend_from_slice(&id.to_le_bytes()));
             let digest = PayloadHash::of(&text).0;
             let key = record_key(source, id);
             if written.remove(key.as_slice()) != Some(digest) {
-                wanted.extend(keys);
-                dirty.push((key, digest));
+                due.entries.extend(keys);
+                due.records.push((key, digest));
             }
         }
-        let mut gone: Vec<Box<[u8]>> = written.into_keys().collect();
-        gone.sort_unstable();
-        Ok((dirty, gone))
+        due.gone = written.into_keys().collect();
+        due.gone.sort_unstable();
+        due.removed = known.keys().filter(|key| !self.naming.members.contains_key(key)).copied().collect();
+        due.removed.sort_unstable();
+        Ok(due)
     }
 
     fn key(&self, number: u32) -> Option<EntryKey> {
@@ -116,27 +126,16 @@ impl Writer<'_> {
         Some((self.entities.kind(number), self.naming.of.get(root).copied()?))
     }
 
-    /// That records are part of the master.
-    fn status(&self, dirty: &[(Vec<u8>, [u8; 16])]) -> Vec<Quad> {
-        let graph = GraphName::from(self.session.home.graphs.resolution());
-        let names = dirty.iter().map(|(key, _)| self.record_name(key));
-        names.map(|name| Quad::new(name, pin::MERGE_STATUS, pin::MERGED, graph.clone())).collect()
-    }
-
-    fn record_name(&self, key: &[u8]) -> NamedNode {
+    /// That a record is part of the master.
+    fn status(&self, key: &[u8]) -> Quad {
+        let graphs = &self.session.home.graphs;
         let key = String::from_utf8_lossy(key);
         let (source, id) = key.split_once('\0').unwrap_or((&key, ""));
-        self.session.home.graphs.record(source, id)
+        Quad::new(graphs.record(source, id), pin::MERGE_STATUS, pin::MERGED, graphs.resolution())
     }
 
     /// The first master, all or nothing.
-    fn load(
-        &self,
-        merging: &Merging<'_>,
-        wanted: &FxHashSet<EntryKey>,
-        status: Vec<Quad>,
-        watch: &mut dyn Watch,
-    ) -> Result<(), PipelineError> {
+    fn load(&self, merging: &Merging<'_>, due: &Due, watch: &mut dyn Watch) -> Result<(), PipelineError> {
         let backend = self.session.catalogue.backend();
         let resolution = GraphName::from(self.session.home.graphs.resolution());
         if self.cache.number(LOADING)? > 0 || self.session.catalogue.has_master()? {
@@ -156,10 +155,10 @@ impl Writer<'_> {
                 });
                 backend.add_stream(&mut quads)
             });
-            let mut piece = status;
+            let mut piece: Vec<Quad> = due.records.iter().map(|(key, _)| self.status(key)).collect();
             let gone = || PipelineError::WriterGone;
             let made = merging.each(
-                wanted,
+                &due.entries,
                 |merged| {
                     written.push((merged.key, merged.hashes));
                     piece.extend(merged.quads);
@@ -185,35 +184,30 @@ impl Writer<'_> {
         })?;
         watch.end();
         backend.flush()?;
-        self.cache.write(|tables| written.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, Some(*hashes))))
+        self.cache.write(|tables| {
+            written.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, Some(*hashes)))
+        })
     }
 
-    /// Puts changed entries in the place of what is there.
+    /// Puts changed entries in the place of what is there; says how many.
     fn change(
         &self,
         merging: &Merging<'_>,
-        wanted: &FxHashSet<EntryKey>,
-        removed: &[EntryKey],
-        status: Vec<Quad>,
-        gone: &[Box<[u8]>],
-        resolved: &mut Resolved,
+        due: &Due,
+        known: &Known,
         watch: &mut dyn Watch,
-    ) -> Result<(), PipelineError> {
-        let known = self.cache.entries()?;
-        watch.begin("writing the master", Some(wanted.len() as u64));
+    ) -> Result<u64, PipelineError> {
+        watch.begin("writing the master", Some(due.entries.len() as u64));
         let mut batch = Batch::default();
-        batch.added.extend(status);
-        let resolution = GraphName::from(self.session.home.graphs.resolution());
-        for key in gone {
-            batch.removed.push(Quad::new(self.record_name(key), pin::MERGE_STATUS, pin::MERGED, resolution.clone()));
-        }
-        for key in removed {
+        batch.added.extend(due.records.iter().map(|(key, _)| self.status(key)));
+        batch.removed.extend(due.gone.iter().map(|key| self.status(key)));
+        for key in &due.removed {
             batch.removed.extend(self.stored(*key)?);
             batch.entries.push((*key, None));
         }
         let (mut changed, mut done) = (0, 0);
         merging.each(
-            wanted,
+            &due.entries,
             |merged: Merged| {
                 done += 1;
                 let before = known.get(&merged.key);
@@ -237,21 +231,24 @@ impl Writer<'_> {
         batch.removed.extend(self.stored_forwarding()?);
         batch.added.extend(self.forwarding()?);
         self.flush(batch)?;
-        resolved.changed = changed;
         watch.end();
-        Ok(())
+        Ok(changed)
     }
 
     fn flush(&self, batch: Batch) -> Result<(), PipelineError> {
         // Until the store is flushed nothing is known of these.
-        self.cache.write(|tables| batch.entries.iter().try_for_each(|(key, _)| tables.set_entry(*key, Some((0, 0)))))?;
+        self.cache.write(|tables| {
+            batch.entries.iter().try_for_each(|(key, _)| tables.set_entry(*key, Some((0, 0))))
+        })?;
         let backend = self.session.catalogue.backend();
         // What comes again is not touched.
         let added: FxHashSet<Quad> = batch.added.into_iter().collect();
         let removed = batch.removed.into_iter().filter(|quad| !added.contains(quad)).collect();
         backend.patch(removed, added.into_iter().collect())?;
         backend.flush()?;
-        self.cache.write(|tables| batch.entries.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, *hashes)))
+        self.cache.write(|tables| {
+            batch.entries.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, *hashes))
+        })
     }
 
     /// What the store has of an entry.
@@ -340,7 +337,6 @@ impl Writer<'_> {
         self.session.catalogue.backend().patch(removed, added)?;
         Ok(())
     }
-
 }
 
 #[derive(Default)]
