@@ -245,7 +245,7 @@ fn s4_6_a_merged_entry_has_all_fields_and_conflicts_keep_their_sources() {
     let lost = "SELECT ?v { GRAPH ?record { ?s ?p ?v . FILTER(isLiteral(?v) && ?s != ?record) } FILTER(STRSTARTS(STR(?record), \"https://catalogue.example/record/\")) FILTER NOT EXISTS { ?x ?y ?v } }";
     assert_eq!(rows(&desk, lost), [""; 0]);
     // And every value leads back to the records that have it.
-    let text = desk.run("pinakes query --quiet --format csv resolve/origin --bind 'property=<http://purl.org/dc/terms/issued>'").ok().text();
+    let text = desk.run("pinakes query --quiet --format csv report/merged-values --bind 'property=<http://purl.org/dc/terms/issued>'").ok().text();
     let mut origins: Vec<&str> = text
         .lines()
         .skip(1)

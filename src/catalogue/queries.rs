@@ -16,6 +16,7 @@ macro_rules! queries {
 
 queries! {
     "report/content-types"
+    "report/merged-values"
     "report/origin"
     "report/records-by-content-type"
     "report/records-by-format"
@@ -28,7 +29,6 @@ queries! {
     "resolve/agent/features"
     "resolve/expression/features"
     "resolve/instance/features"
-    "resolve/origin"
     "resolve/subject/features"
     "resolve/work/features"
 }

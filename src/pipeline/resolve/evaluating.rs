@@ -15,7 +15,7 @@ use crate::resolve::block::Blocker;
 use crate::resolve::compare::Comparer;
 use crate::resolve::evaluate::{self, Quality};
 use crate::resolve::score::probability;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 /// What is to be measured.
@@ -141,12 +141,13 @@ pub fn evaluate_truth(
         _ => false,
     };
     let found = true_pairs.iter().filter(share).count();
-    let is_true: rustc_hash::FxHashSet<(Number, Number)> =
+    let is_true: FxHashSet<(Number, Number)> =
         true_pairs.iter().map(|(left, right)| (*left.min(right), *left.max(right))).collect();
-    let in_truth = |number: Number| match &truth {
-        Truth::Groups(of) => of.contains_key(&number),
-        Truth::Pairs(labels) => labels.iter().any(|label| label.0 == number || label.1 == number),
+    let spoken_of: FxHashSet<Number> = match &truth {
+        Truth::Groups(of) => of.keys().copied().collect(),
+        Truth::Pairs(labels) => labels.iter().flat_map(|label| [label.0, label.1]).collect(),
     };
+    let in_truth = |number: Number| spoken_of.contains(&number);
     let mut scored: Vec<(f64, bool)> = level
         .edges
         .iter()
