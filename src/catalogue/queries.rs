@@ -27,6 +27,7 @@ queries! {
     "report/unmapped-tags"
     "report/unmerged-records"
     "resolve/agent/features"
+    "resolve/agent/keys/title"
     "resolve/expression/features"
     "resolve/instance/features"
     "resolve/subject/features"
