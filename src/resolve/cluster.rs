@@ -120,7 +120,11 @@ pub fn cluster(
     edges.sort_unstable_by(|a, b| {
         b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right)))
     });
-    let (joins, nevers) = decisions.settled();
+    let (mut joins, mut nevers) = decisions.settled();
+    // Of records that are not there nothing can be decided.
+    let is_there = |pair: &(Id, Id)| (pair.1 as usize) < records;
+    joins.retain(is_there);
+    nevers.retain(is_there);
     let mut forest = Forest {
         parent: FxHashMap::default(),
         members: FxHashMap::default(),

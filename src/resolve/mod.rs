@@ -3,12 +3,14 @@
 //! Feature rows in, groups with explained decisions out: [`feature`] holds what records say,
 //! [`profile`] what makes two of them one, [`block`] proposes pairs, [`compare`] grades them,
 //! [`score`] weighs the grades, [`cluster`] unites, [`explain`] says why. [`evaluate`] measures a
-//! result against a truth. The engine knows no triplestore, no archive and no command line: rows
+//! result against a truth, [`increment`] takes up what changed, [`agents`] look for one entry among
+//! those already merged. The engine knows no triplestore, no archive and no command line: rows
 //! come from queries, and whoever runs the stage writes what it returns.
 //!
 //! Everything is a function of the names and contents of records: neither the order of arrival
 //! nor the number of threads changes a result.
 
+pub mod agents;
 pub mod block;
 pub mod cluster;
 pub mod compare;
