@@ -22,6 +22,7 @@ pub mod increment;
 pub mod profile;
 pub mod score;
 pub mod spill;
+pub mod split;
 pub mod words;
 
 use std::io;

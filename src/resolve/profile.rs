@@ -424,6 +424,9 @@ impl Reader<'_> {
                 largest: block.largest.unwrap_or(largest).max(2),
             })
             .collect();
+        if let Some(ninth) = raw.blocking.split.get(8) {
+            self.problem(ninth, "blocks can be split by 8 features".into());
+        }
         let split = raw.blocking.split.iter().filter_map(|part| self.key_part(part, &compare)).collect();
         let vetoes = raw
             .veto

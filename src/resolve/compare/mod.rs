@@ -123,7 +123,7 @@ impl<'a> Comparer<'a> {
         self.profile
     }
 
-    /// The weights of words, to be kept with the model.
+    /// The weights of words that were counted here, to be kept with the model.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
@@ -359,17 +359,16 @@ fn read_feature(
     match compare.kind {
         Kind::Title => {
             let mut titles = title::Titles::read(column, words, false);
-            let terms = match model.and_then(|model| model.weights.get(&compare.feature)) {
-                Some(terms) => terms.clone(),
+            match model.and_then(|model| model.weights.get(&compare.feature)) {
+                Some(terms) => titles.weigh(terms),
                 None => {
                     let mut terms = Terms::new(records);
                     titles.count(column, records, &mut terms);
                     terms.settle();
-                    terms
+                    titles.weigh(&terms);
+                    weighed.insert(compare.feature.clone(), terms);
                 }
-            };
-            titles.weigh(&terms);
-            weighed.insert(compare.feature.clone(), terms);
+            }
             Read::Title(titles)
         }
         Kind::Name => Read::Names(name::Names::read(column, beside, words, compare.measure)),
