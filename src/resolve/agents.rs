@@ -125,12 +125,23 @@ pub struct Dispatch<'a> {
 const UNKNOWN: &str = "unknown type";
 
 impl<'a> Dispatch<'a> {
-    pub fn new(comparer: &'a Comparer<'a>, blocker: &'a Blocker<'a>, model: &'a Model, merged: &[Id]) -> Self {
+    pub fn new(
+        comparer: &'a Comparer<'a>,
+        blocker: &'a Blocker<'a>,
+        model: &'a Model,
+        merged: &[Id],
+    ) -> Self {
         let profile = comparer.profile();
         let sets = profile.agents.iter().map(|set| (&*set.name, set.count)).chain([(UNKNOWN, 1)]);
         let mut shards: Vec<Vec<Shard>> = sets
             .map(|(name, count)| {
-                let shard = |number| Shard { set: name.into(), number, of: count, members: Vec::new(), keys: Vec::new() };
+                let shard = |number| Shard {
+                    set: name.into(),
+                    number,
+                    of: count,
+                    members: Vec::new(),
+                    keys: Vec::new(),
+                };
                 (0..count).map(shard).collect()
             })
             .collect();
@@ -188,7 +199,8 @@ impl<'a> Dispatch<'a> {
                 let best = found.as_ref().map_or(weight_of(profile.bands.merge), |found| found.weight);
                 // Of two that find it in the same round the better one is first.
                 if let Some(weight) = self.weight(entry, *member).filter(|weight| *weight >= best) {
-                    found = Some(Found { member: *member, set: shard.set.clone(), agent: shard.number, weight });
+                    found =
+                        Some(Found { member: *member, set: shard.set.clone(), agent: shard.number, weight });
                 }
             }
             if found.is_some() {
@@ -196,7 +208,9 @@ impl<'a> Dispatch<'a> {
             }
         }
         for set in &asked {
-            if let Some(told) = self.shards[*set].first().and_then(|shard| self.report.sets.get_mut(&shard.set)) {
+            if let Some(told) =
+                self.shards[*set].first().and_then(|shard| self.report.sets.get_mut(&shard.set))
+            {
                 told.entries += 1;
             }
         }
@@ -228,8 +242,8 @@ pub fn route(comparer: &Comparer<'_>, entry: Id) -> Route {
         }
     }
     for (set, agents) in profile.agents.iter().enumerate() {
-        let has = |feature: &&Box<str>| table.column(feature).is_some_and(|column| !column.of(entry).is_empty());
-        if let Some(feature) = agents.has.iter().find(has) {
+        let has = |feature: &str| table.column(feature).is_some_and(|column| !column.of(entry).is_empty());
+        if let Some(feature) = agents.has.iter().find(|feature| has(feature)) {
             let content_type = agents.types.first().map(ToString::to_string);
             return Route { set: Some(set), content_type, evidence: format!("it has `{feature}`") };
         }

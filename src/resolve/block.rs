@@ -130,7 +130,9 @@ impl<'a> Blocker<'a> {
             keys.push(0);
             for part in parts {
                 longer.clear();
-                longer.extend(keys.iter().flat_map(|key| numbers[*part].iter().map(|number| mix(*key, *number))));
+                longer.extend(
+                    keys.iter().flat_map(|key| numbers[*part].iter().map(|number| mix(*key, *number))),
+                );
                 std::mem::swap(keys, longer);
             }
             keys.truncate(MOST_KEYS);
@@ -244,7 +246,9 @@ impl<'a> Blocker<'a> {
                 .into_par_iter()
                 .map(|start| {
                     let mut scratch = <(Vec<u32>, Vec<u64>)>::default();
-                    (start..records.min(start + STEP)).map(|record| self.place(record, &mut scratch)).collect()
+                    (start..records.min(start + STEP))
+                        .map(|record| self.place(record, &mut scratch))
+                        .collect()
                 })
                 .collect();
             let mut places = Places::default();
@@ -313,7 +317,9 @@ impl<'a> Blocker<'a> {
                             into.extend((pages > 0).then_some(u64::from(pages)));
                         }
                         (Read::Texts(texts), function) => into.extend(letters(texts.text(*value), function)),
-                        (Read::Phrases(phrases), function) => into.extend(letters(phrases.text(*value), function)),
+                        (Read::Phrases(phrases), function) => {
+                            into.extend(letters(phrases.text(*value), function))
+                        }
                         _ => {}
                     }
                 }

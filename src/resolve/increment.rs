@@ -105,7 +105,12 @@ pub struct Changes<'a> {
 
 impl State {
     /// The state after a full run.
-    pub fn of(table: &FeatureTable, profile: &Profile, resolution: &Resolution, budget: usize) -> io::Result<Self> {
+    pub fn of(
+        table: &FeatureTable,
+        profile: &Profile,
+        resolution: &Resolution,
+        budget: usize,
+    ) -> io::Result<Self> {
         let comparer = Comparer::new(table, profile, Some(&resolution.model));
         let blocker = Blocker::new(&comparer, budget);
         let keys: Vec<Keyed> = blocker.sorted_keys(&[])?.list()?;
@@ -135,7 +140,9 @@ impl State {
     }
 
     pub fn name(&self, handle: Handle) -> (&str, &str) {
-        self.names.get(handle as usize).map_or(("", ""), |(source, key)| (&self.sources[*source as usize], key))
+        self.names
+            .get(handle as usize)
+            .map_or(("", ""), |(source, key)| (&self.sources[*source as usize], key))
     }
 
     /// The groups of more than one, each by the sorted names of its members.
@@ -191,12 +198,14 @@ impl State {
         let mut large: Vec<Large> = Vec::new();
         for (key, arrived) in &dirty {
             let before = self.members(*key);
-            let stayed: Vec<Handle> = before.iter().copied().filter(|handle| !dead.contains(handle)).collect();
+            let stayed: Vec<Handle> =
+                before.iter().copied().filter(|handle| !dead.contains(handle)).collect();
             let after: Vec<Handle> = stayed.iter().chain(arrived).copied().collect();
             let most = largest(profile, *key);
             if before.len() <= most && after.len() <= most {
                 for new in arrived {
-                    proposed.extend(after.iter().filter(|other| *other != new).map(|other| pack(*new, *other)));
+                    proposed
+                        .extend(after.iter().filter(|other| *other != new).map(|other| pack(*new, *other)));
                 }
             } else {
                 large.push(Large { key: *key, before, after });
@@ -216,7 +225,8 @@ impl State {
         // Their groups may fall apart without them.
         let broken: FxHashSet<Handle> = dead.iter().map(|handle| self.group[*handle as usize]).collect();
         if !broken.is_empty() {
-            let all = (0..self.names.len() as u32).filter(|handle| broken.contains(&self.group[*handle as usize]));
+            let all =
+                (0..self.names.len() as u32).filter(|handle| broken.contains(&self.group[*handle as usize]));
             touched.extend(all);
         }
         for pair in withdrawn {
@@ -311,7 +321,12 @@ impl State {
     }
 
     /// A small table of these records, and whose handle each of its numbers is.
-    fn table(&self, features: &dyn Features, handles: &[Handle], done: &mut Update) -> (FeatureTable, Vec<Handle>) {
+    fn table(
+        &self,
+        features: &dyn Features,
+        handles: &[Handle],
+        done: &mut Update,
+    ) -> (FeatureTable, Vec<Handle>) {
         let mut builder = Builder::default();
         for handle in handles {
             let (source, key) = self.name(*handle);
@@ -321,7 +336,9 @@ impl State {
         }
         let table = builder.finish();
         let of = (0..table.len() as u32)
-            .filter_map(|record| self.by_name.get(&name_hash(table.source_name(record), table.key(record))).copied())
+            .filter_map(|record| {
+                self.by_name.get(&name_hash(table.source_name(record), table.key(record))).copied()
+            })
             .collect();
         (table, of)
     }
@@ -344,7 +361,8 @@ impl State {
         keys.sort_unstable();
         keys.dedup();
         let keys = keys.iter().map(|(key, record)| (*key, of[*record as usize])).collect();
-        let places = of.iter().enumerate().map(|(id, handle)| (*handle, blocker.places().of(id as Id).to_vec()));
+        let places =
+            of.iter().enumerate().map(|(id, handle)| (*handle, blocker.places().of(id as Id).to_vec()));
         (keys, places.collect())
     }
 
@@ -369,9 +387,17 @@ impl State {
     }
 
     /// Whether any block proposes a pair.
-    fn is_proposed(&self, profile: &Profile, features: &dyn Features, left: Handle, right: Handle, done: &mut Update) -> bool {
+    fn is_proposed(
+        &self,
+        profile: &Profile,
+        features: &dyn Features,
+        left: Handle,
+        right: Handle,
+        done: &mut Update,
+    ) -> bool {
         let (keys, _) = self.read_keys(profile, features, &[left, right], done);
-        let shared = keys.windows(2).filter(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1).map(|two| two[0].0);
+        let shared =
+            keys.windows(2).filter(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1).map(|two| two[0].0);
         shared.into_iter().any(|key| {
             let members = self.members(key);
             members.len() <= largest(profile, key)
@@ -387,10 +413,12 @@ impl State {
         touched: &mut BTreeSet<Handle>,
         done: &mut Update,
     ) {
-        let handles: BTreeSet<Handle> = proposed.iter().flat_map(|pair| [unpack(*pair).0, unpack(*pair).1]).collect();
+        let handles: BTreeSet<Handle> =
+            proposed.iter().flat_map(|pair| [unpack(*pair).0, unpack(*pair).1]).collect();
         let handles: Vec<Handle> = handles.into_iter().collect();
         let (table, of) = self.table(features, &handles, done);
-        let number: FxHashMap<Handle, Id> = of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
+        let number: FxHashMap<Handle, Id> =
+            of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
         let comparer = Comparer::new(&table, profile, Some(&self.model));
         let blocker = Blocker::new(&comparer, usize::MAX);
         let floor = Floor::new(profile);
@@ -425,7 +453,9 @@ impl State {
     ) {
         let merge = super::score::weight_of(profile.bands.merge);
         let pairs = |named: &[Named<'_>]| -> Vec<(Handle, Handle)> {
-            let found = named.iter().map(|(left, right)| Some((self.handle(left.0, left.1)?, self.handle(right.0, right.1)?)));
+            let found = named
+                .iter()
+                .map(|(left, right)| Some((self.handle(left.0, left.1)?, self.handle(right.0, right.1)?)));
             found.flatten().collect()
         };
         let (joins, nevers) = (pairs(changes.joins), pairs(changes.nevers));
@@ -434,18 +464,22 @@ impl State {
             joined.entry(*left).or_default().push(*right);
             joined.entry(*right).or_default().push(*left);
         }
-        let mut handles: Vec<Handle> = touched.into_iter().filter(|handle| self.alive[*handle as usize]).collect();
+        let mut handles: Vec<Handle> =
+            touched.into_iter().filter(|handle| self.alive[*handle as usize]).collect();
         let mut seen: FxHashSet<Handle> = handles.iter().copied().collect();
         let mut at = 0;
         while let Some(handle) = handles.get(at).copied() {
             at += 1;
-            let strong = self.edges.get(&handle).map_or(&[][..], Vec::as_slice).iter().filter(|edge| edge.2 >= merge);
+            let strong =
+                self.edges.get(&handle).map_or(&[][..], Vec::as_slice).iter().filter(|edge| edge.2 >= merge);
             let near: Vec<Handle> =
                 strong.map(|edge| edge.0).chain(joined.get(&handle).into_iter().flatten().copied()).collect();
-            handles.extend(near.into_iter().filter(|other| self.alive[*other as usize] && seen.insert(*other)));
+            handles
+                .extend(near.into_iter().filter(|other| self.alive[*other as usize] && seen.insert(*other)));
         }
         let (table, of) = self.table(features, &handles, done);
-        let number: FxHashMap<Handle, Id> = of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
+        let number: FxHashMap<Handle, Id> =
+            of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
         let comparer = Comparer::new(&table, profile, Some(&self.model));
         let blocker = Blocker::new(&comparer, usize::MAX);
         let mut edges = Vec::new();
@@ -477,7 +511,11 @@ impl State {
         done.refused = clusters
             .refused
             .into_iter()
-            .map(|refusal| Refusal { left: of[refusal.left as usize], right: of[refusal.right as usize], ..refusal })
+            .map(|refusal| Refusal {
+                left: of[refusal.left as usize],
+                right: of[refusal.right as usize],
+                ..refusal
+            })
             .collect();
     }
 }

@@ -243,7 +243,9 @@ pub(crate) fn weigh(profile: &Profile, model: &Model, kept: &[Compared]) -> Vec<
             edges.push(Edge { left, right, vector: *vector, weight });
         }
     }
-    edges.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right))));
+    edges.sort_unstable_by(|a, b| {
+        b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right)))
+    });
     edges
 }
 

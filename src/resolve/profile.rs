@@ -372,8 +372,10 @@ impl Profile {
     /// Comparisons that early vetoes ask for.
     pub fn early(&self) -> Vec<usize> {
         let vetoes = self.vetoes.iter().filter(|veto| veto.early);
-        let mut early: Vec<usize> =
-            vetoes.flat_map(|veto| veto.when.iter().chain(&veto.unless)).map(|condition| condition.0).collect();
+        let mut early: Vec<usize> = vetoes
+            .flat_map(|veto| veto.when.iter().chain(&veto.unless))
+            .map(|condition| condition.0)
+            .collect();
         early.sort_unstable();
         early.dedup();
         early
@@ -441,10 +443,14 @@ impl Reader<'_> {
         let mut interactions = Vec::new();
         for one in &raw.interaction {
             let names = one.between.get_ref();
-            let found = names.each_ref().map(|name| compare.iter().position(|compare| *compare.name == **name));
+            let found =
+                names.each_ref().map(|name| compare.iter().position(|compare| *compare.name == **name));
             match found {
                 [Some(left), Some(right)] if left != right => interactions.push((left, right)),
-                _ => self.problem(&one.between, format!("`{}` and `{}` are not two comparisons", names[0], names[1])),
+                _ => self.problem(
+                    &one.between,
+                    format!("`{}` and `{}` are not two comparisons", names[0], names[1]),
+                ),
             }
         }
         let mut used = FxHashSet::default();
@@ -522,10 +528,16 @@ impl Reader<'_> {
         for (level, chances) in &raw.levels {
             let values = chances.get_ref();
             if !known.contains(&level.as_str()) {
-                self.problem(chances, format!("no level `{level}` of this kind; there are {}", known.join(", ")));
+                self.problem(
+                    chances,
+                    format!("no level `{level}` of this kind; there are {}", known.join(", ")),
+                );
             } else if values.len() != classes {
                 let found = values.len();
-                self.problem(chances, format!("`{level}` has {found} chances; \"same\" and the rivals make {classes}"));
+                self.problem(
+                    chances,
+                    format!("`{level}` has {found} chances; \"same\" and the rivals make {classes}"),
+                );
             } else if !values.iter().all(|chance| *chance > 0.0 && *chance < 1.0) {
                 self.problem(chances, format!("the chances of `{level}` must lie between 0 and 1"));
             }
@@ -601,7 +613,11 @@ impl Reader<'_> {
         Some(KeyPart { comparison, function: function? })
     }
 
-    fn conditions(&mut self, raw: &BTreeMap<String, Spanned<Vec<String>>>, compare: &[Compare]) -> Conditions {
+    fn conditions(
+        &mut self,
+        raw: &BTreeMap<String, Spanned<Vec<String>>>,
+        compare: &[Compare],
+    ) -> Conditions {
         let mut conditions = Conditions::new();
         for (name, levels) in raw {
             let Some(at) = compare.iter().position(|compare| *compare.name == **name) else {

@@ -128,7 +128,8 @@ impl<'a, P: Fn(Id) -> &'a [u32], E: Fn(Id, Id) -> bool> Splitter<'a, P, E> {
         let mut ordered = records.to_vec();
         ordered.sort_unstable_by(|left, right| {
             let (a, b) = ((self.place)(*left), (self.place)(*right));
-            let differ = (0..parts).rev().map(|at| least(a, at).cmp(&least(b, at))).find(|order| order.is_ne());
+            let differ =
+                (0..parts).rev().map(|at| least(a, at).cmp(&least(b, at))).find(|order| order.is_ne());
             differ.unwrap_or_else(|| left.cmp(right))
         });
         for (at, left) in ordered.iter().enumerate() {

@@ -100,7 +100,9 @@ fn shipped_profiles_are_sound() {
 
 #[test]
 fn every_problem_of_a_profile_is_reported_with_its_line() {
-    let text = INSTANCE.replace("title.pairs(3)", "title.pears(3)").replace("part = [\"different\"]", "port = [\"different\"]");
+    let text = INSTANCE
+        .replace("title.pairs(3)", "title.pears(3)")
+        .replace("part = [\"different\"]", "port = [\"different\"]");
     let problems = Profile::parse(&text, WORDS).err().unwrap();
     let line = |needle: &str| 1 + text.lines().position(|line| line.contains(needle)).unwrap();
     assert_eq!(problems.len(), 2, "{problems:?}");
@@ -155,7 +157,8 @@ fn s4_7_duplicates_are_found_and_look_alikes_kept_apart() {
         alike.entry(family).or_default().insert(instance);
         groups.entry(resolution.clusters.of[record as usize]).or_default().insert(instance);
     }
-    let look_alikes: usize = alike.values().filter(|family| family.len() > 1).map(|family| family.len()).sum();
+    let look_alikes: usize =
+        alike.values().filter(|family| family.len() > 1).map(|family| family.len()).sum();
     let merged: usize = groups.values().map(|group| group.len() - 1).sum();
     assert!(merged * 100 <= look_alikes, "{merged} of {look_alikes}");
 }
@@ -184,8 +187,9 @@ fn learned_weights_never_prefer_a_worse_level() {
     let (rows, _) = generated(2000, 17);
     let resolution = run(&table(&rows), &profile);
     for (at, compare) in profile.compare.iter().enumerate() {
-        let bits: Vec<Vec<f64>> =
-            (1..=compare.levels.len()).map(|level| resolution.model.level(at, level as u8).unwrap().1).collect();
+        let bits: Vec<Vec<f64>> = (1..=compare.levels.len())
+            .map(|level| resolution.model.level(at, level as u8).unwrap().1)
+            .collect();
         for two in bits.windows(2) {
             assert!(two[0].iter().zip(&two[1]).all(|(better, worse)| better >= worse), "{}", compare.name);
         }
@@ -194,7 +198,15 @@ fn learned_weights_never_prefer_a_worse_level() {
 
 #[test]
 fn ra_18_forms_of_one_name_agree() {
-    let names = ["Gloria Perez", "G. Perez", "Perez, G.", "Pérez, Gloria, 1950-", "Perez, Maria", "Peres, Gloria", "Smith, John"];
+    let names = [
+        "Gloria Perez",
+        "G. Perez",
+        "Perez, G.",
+        "Pérez, Gloria, 1950-",
+        "Perez, Maria",
+        "Peres, Gloria",
+        "Smith, John",
+    ];
     let rows = rows(&names.map(|name| format!("name={name}")).each_ref().map(String::as_str));
     let (table, profile) = (table(&rows), profile(AGENT));
     let comparer = Comparer::new(&table, &profile, None);
@@ -202,20 +214,36 @@ fn ra_18_forms_of_one_name_agree() {
     let column = table.column("name").unwrap();
     let agreement = |left: u32, right: u32| read.agreement(column.of(left)[0], column.of(right)[0]);
     for (left, right) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
-        assert!(agreement(left, right) >= Agreement::Compatible, "{} and {}", names[left as usize], names[right as usize]);
+        assert!(
+            agreement(left, right) >= Agreement::Compatible,
+            "{} and {}",
+            names[left as usize],
+            names[right as usize]
+        );
     }
     assert_eq!(agreement(0, 5), Agreement::Similar);
     for (left, right) in [(0, 4), (2, 4), (0, 6), (1, 6)] {
-        assert_eq!(agreement(left, right), Agreement::Conflict, "{} and {}", names[left as usize], names[right as usize]);
+        assert_eq!(
+            agreement(left, right),
+            Agreement::Conflict,
+            "{} and {}",
+            names[left as usize],
+            names[right as usize]
+        );
     }
 }
 
 #[test]
 fn ra_18_forms_of_one_institution_agree_by_each_measure() {
     for measure in ["by-kind", "damerau-levenshtein", "levenshtein", "smith-waterman"] {
-        let text = AGENT.replacen("kind    = \"name\"", &format!("kind    = \"name\"\nmeasure = \"{measure}\""), 1);
+        let text =
+            AGENT.replacen("kind    = \"name\"", &format!("kind    = \"name\"\nmeasure = \"{measure}\""), 1);
         let profile = profile(&text);
-        let rows = rows(&["name=University of Michigan", "name=Univeristy of Michigan.", "name=University of Missouri, Department of Physics"]);
+        let rows = rows(&[
+            "name=University of Michigan",
+            "name=Univeristy of Michigan.",
+            "name=University of Missouri, Department of Physics",
+        ]);
         let table = table(&rows);
         let comparer = Comparer::new(&table, &profile, None);
         let Read::Names(read) = comparer.read(0) else { panic!("names are read first") };
@@ -265,7 +293,8 @@ fn ten_thousand_records_with_one_isbn_are_reported_and_do_not_merge_the_world() 
     let profile = profile(INSTANCE);
     let (mut rows, _) = generated(10_000, 9);
     rows.retain(|row| row.2 != "isbn");
-    let names: std::collections::BTreeSet<(&str, String)> = rows.iter().map(|row| (row.0, row.1.clone())).collect();
+    let names: std::collections::BTreeSet<(&str, String)> =
+        rows.iter().map(|row| (row.0, row.1.clone())).collect();
     let without = run(&table(&rows), &profile);
     rows.extend(names.into_iter().map(|(source, key)| (source, key, "isbn", "9780000000002".to_owned())));
     let table = table(&rows);
@@ -290,7 +319,8 @@ fn a_block_that_is_too_large_is_split_and_not_dropped() {
     let resolution = run(&table, &profile);
     assert!(resolution.blocking.split > 0);
     assert!(resolution.compared < 60 * 2000, "{}", resolution.compared);
-    let proposed: std::collections::BTreeSet<(Id, Id)> = resolution.edges.iter().map(|edge| (edge.left, edge.right)).collect();
+    let proposed: std::collections::BTreeSet<(Id, Id)> =
+        resolution.edges.iter().map(|edge| (edge.left, edge.right)).collect();
     let found = (0..1000_u32).filter(|book| proposed.contains(&(book * 2, book * 2 + 1))).count();
     assert_eq!(found, 1000);
 }
@@ -367,7 +397,8 @@ fn vetoes_hold_between_groups_and_are_explained() {
 
 #[test]
 fn nothing_merges_within_a_source_without_duplicates() {
-    let text = INSTANCE.replacen("profile = \"instance\"", "profile = \"instance\"\nunique-sources = [\"s\"]", 1);
+    let text =
+        INSTANCE.replacen("profile = \"instance\"", "profile = \"instance\"\nunique-sources = [\"s\"]", 1);
     let profile = profile(&text);
     let table = table(&rows(WALDEN));
     assert_eq!(groups(&table, &run(&table, &profile).clusters), Vec::<Vec<String>>::new());
@@ -391,7 +422,8 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
         names.dedup();
         names
     };
-    let is_in = |set: &[(&str, String)], row: &Row| set.iter().any(|(source, key)| *source == row.0 && *key == row.1);
+    let is_in =
+        |set: &[(&str, String)], row: &Row| set.iter().any(|(source, key)| *source == row.0 && *key == row.1);
     let (late, gone) = (&names[3900..], &names[100..120]);
     let edited = &names[200..220];
     let before: Vec<Row> = rows.iter().filter(|row| !is_in(late, row)).cloned().collect();
@@ -413,9 +445,11 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     let second = table(&after);
     let given = Given { model: Some(started.model.clone()), ..Given::default() };
     let full = resolve(&second, &profile, given).unwrap();
-    let changed: Vec<(&str, &str)> = late.iter().chain(edited).map(|(source, key)| (*source, key.as_str())).collect();
+    let changed: Vec<(&str, &str)> =
+        late.iter().chain(edited).map(|(source, key)| (*source, key.as_str())).collect();
     let removed: Vec<(&str, &str)> = gone.iter().map(|(source, key)| (*source, key.as_str())).collect();
-    let update = state.update(&profile, &second, &Changes { changed: &changed, gone: &removed, ..Changes::default() });
+    let update =
+        state.update(&profile, &second, &Changes { changed: &changed, gone: &removed, ..Changes::default() });
 
     let expected = State::of(&second, &profile, &full, BUDGET).unwrap();
     assert_eq!(state.groups(), expected.groups());
@@ -437,7 +471,8 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
 fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let profile = profile(INSTANCE);
     let (rows, _) = generated(400, 13);
-    let names: std::collections::BTreeSet<(&str, String)> = rows.iter().map(|row| (row.0, row.1.clone())).collect();
+    let names: std::collections::BTreeSet<(&str, String)> =
+        rows.iter().map(|row| (row.0, row.1.clone())).collect();
     let some = names.iter().nth(200).unwrap();
     let table = table(&rows);
     let resolution = run(&table, &profile);
@@ -482,7 +517,8 @@ fn a_model_is_text_that_people_can_read_and_change() {
         let resolution = run(&table, &profile);
         let written = resolution.model.to_toml(&profile);
         let read = Model::from_toml(&written, &profile).unwrap();
-        let with = |model| resolve(&table, &profile, Given { model: Some(model), ..Given::default() }).unwrap();
+        let with =
+            |model| resolve(&table, &profile, Given { model: Some(model), ..Given::default() }).unwrap();
         assert_eq!(with(read).edges, with(resolution.model.clone()).edges);
         assert_eq!(read_again(&written, &profile), written);
     }
@@ -508,7 +544,8 @@ fn some_records_more_cost_a_small_part_of_a_full_run() {
         names.into_iter().collect()
     };
     let late: std::collections::BTreeSet<&(&str, String)> = names.iter().step_by(200).collect();
-    let before: Vec<Row> = rows.iter().filter(|row| !late.contains(&(row.0, row.1.clone()))).cloned().collect();
+    let before: Vec<Row> =
+        rows.iter().filter(|row| !late.contains(&(row.0, row.1.clone()))).cloned().collect();
     let (first, all) = (table(&before), table(&rows));
     let started = run(&first, &profile);
     let mut state = State::of(&first, &profile, &started, BUDGET).unwrap();
@@ -559,7 +596,9 @@ fn s4_1_and_s4_2_entries_go_to_the_agents_of_their_type() {
     // Of an unknown type nobody is left out.
     assert_eq!(dispatch.look_for(3).without_stop, 2);
     // The table is configuration.
-    let moved = INSTANCE.replace("\"tv-programme\"]", "\"theatre\"]").replace("[\"book\",", "[\"book\", \"tv-programme\",");
+    let moved = INSTANCE
+        .replace("\"tv-programme\"]", "\"theatre\"]")
+        .replace("[\"book\",", "[\"book\", \"tv-programme\",");
     let profile = super::tests::profile(&moved);
     let comparer = Comparer::new(&table, &profile, Some(&model));
     assert_eq!(agents::route(&comparer, 1).set, Some(0));
@@ -611,7 +650,11 @@ fn s4_4_stopping_early_compares_less_and_finds_the_same() {
     assert_eq!((report.entries, report.found), (arrived.len() as u64, found.len() as u64));
     assert!(report.compared * 10 < report.without_stop * 9, "{report:?}");
     let right = found.iter().filter(|(entry, member)| told(*entry) == told(*member)).count();
-    assert!(right * 100 > found.len() * 97 && found.len() * 100 > arrived.len() * 93, "{right} of {}", found.len());
+    assert!(
+        right * 100 > found.len() * 97 && found.len() * 100 > arrived.len() * 93,
+        "{right} of {}",
+        found.len()
+    );
 }
 
 #[test]
@@ -624,7 +667,10 @@ fn decisions_in_a_circle_or_about_one_record_merge_nothing_else() {
     let singles: Vec<Id> = {
         let mut sizes: FxHashMap<Id, u32> = FxHashMap::default();
         without.clusters.of.iter().for_each(|root| *sizes.entry(*root).or_default() += 1);
-        (0..table.len() as u32).filter(|record| sizes[&without.clusters.of[*record as usize]] == 1).take(6).collect()
+        (0..table.len() as u32)
+            .filter(|record| sizes[&without.clusters.of[*record as usize]] == 1)
+            .take(6)
+            .collect()
     };
     let mut decisions = Decisions::default();
     for (at, left) in singles.iter().enumerate() {
@@ -639,7 +685,8 @@ fn decisions_in_a_circle_or_about_one_record_merge_nothing_else() {
     let with = resolve(&table, &profile, given).unwrap();
     let of = &with.clusters.of;
     assert_ne!(of[singles[0] as usize], of[singles[3] as usize]);
-    let contradicted = with.clusters.refused.iter().filter(|refusal| matches!(refusal.reason, Reason::Contradiction(..)));
+    let contradicted =
+        with.clusters.refused.iter().filter(|refusal| matches!(refusal.reason, Reason::Contradiction(..)));
     assert!(contradicted.count() >= 1);
     for record in (0..table.len() as u32).filter(|record| !singles.contains(record)) {
         assert_eq!(of[record as usize], without.clusters.of[record as usize]);

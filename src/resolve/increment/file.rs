@@ -61,7 +61,8 @@ impl State {
             out.text(&key[shared..])?;
             before = key;
         }
-        let dead: Vec<u32> = (0..self.names.len() as u32).filter(|handle| !self.alive[*handle as usize]).collect();
+        let dead: Vec<u32> =
+            (0..self.names.len() as u32).filter(|handle| !self.alive[*handle as usize]).collect();
         out.number(dead.len() as u64)?;
         out.ascending(dead.iter().map(|handle| u64::from(*handle)))?;
         out.number(self.keys.len() as u64)?;
@@ -170,7 +171,8 @@ impl State {
             let vector = *vectors.get(from.number()? as usize).ok_or(UNKNOWN)?;
             edges.push((known(left)?, known(right)?, vector));
         }
-        let group = (0..names.len() as u32).map(|handle| known(from.small()? ^ handle)).collect::<Result<_, _>>()?;
+        let group =
+            (0..names.len() as u32).map(|handle| known(from.small()? ^ handle)).collect::<Result<_, _>>()?;
         let mut places = Places::default();
         let mut place = Vec::new();
         for _ in 0..names.len() {
@@ -183,7 +185,8 @@ impl State {
             places.push(&place);
         }
         from.finish()?;
-        let weights: FxHashMap<Vector, f64> = vectors.iter().map(|vector| (*vector, model.weight(*vector))).collect();
+        let weights: FxHashMap<Vector, f64> =
+            vectors.iter().map(|vector| (*vector, model.weight(*vector))).collect();
         let mut state =
             Self { model, names, sources, alive, by_name, keys, edges: FxHashMap::default(), group, places };
         state.edges.reserve(edges.len());
@@ -247,7 +250,9 @@ impl Model {
             let bits = from.list(Reader::fractions)?;
             let mut signs = Vec::new();
             for list in &bits {
-                signs.push(list.iter().map(|_| Ok(from.byte()? != 0)).collect::<Result<Vec<bool>, StateError>>()?);
+                signs.push(
+                    list.iter().map(|_| Ok(from.byte()? != 0)).collect::<Result<Vec<bool>, StateError>>()?,
+                );
             }
             let size = chances.first().map_or(0, Vec::len);
             let is_sound = chances.len() == shares.len()
@@ -474,7 +479,10 @@ impl<R: Read> Reader<'_, R> {
         String::from_utf8(bytes).map_err(|_| StateError::Damaged("a text is not UTF-8"))
     }
 
-    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T, StateError>) -> Result<Vec<T>, StateError> {
+    fn list<T>(
+        &mut self,
+        mut one: impl FnMut(&mut Self) -> Result<T, StateError>,
+    ) -> Result<Vec<T>, StateError> {
         let count = self.number()?;
         let mut list = Vec::new();
         for _ in 0..count {
