@@ -38,7 +38,13 @@ pub fn generate(records: usize, seed: u64, out: &mut dyn FnMut(&Generated)) {
                 let source = SOURCES[random.below(SOURCES.len())];
                 let features = catalogue(book, wrong, &vocabulary, &mut random);
                 let key = format!("{:08x}", random.next() as u32 ^ made as u32);
-                out(&Generated { source: source.into(), key: format!("{key}{made}"), features, instance, family });
+                out(&Generated {
+                    source: source.into(),
+                    key: format!("{key}{made}"),
+                    features,
+                    instance,
+                    family,
+                });
                 made += 1;
             }
             instance += 1;
@@ -87,8 +93,9 @@ impl Vocabulary {
     fn new() -> Self {
         let mut random = Random(42);
         let syllables = [
-            "ba", "con", "der", "el", "fa", "gra", "hi", "in", "jo", "kan", "lo", "mer", "na", "or", "per", "qua", "ri", "sta", "ter", "un",
-            "va", "wil", "xe", "yo", "zen", "ti", "on", "al", "ment", "is", "ra", "so", "ple", "chi", "dro", "tho",
+            "ba", "con", "der", "el", "fa", "gra", "hi", "in", "jo", "kan", "lo", "mer", "na", "or", "per",
+            "qua", "ri", "sta", "ter", "un", "va", "wil", "xe", "yo", "zen", "ti", "on", "al", "ment", "is",
+            "ra", "so", "ple", "chi", "dro", "tho",
         ];
         let mut word = |least: usize, most: usize| -> String {
             let count = least + random.below(most - least + 1);
@@ -221,7 +228,13 @@ fn family_of(vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
         books.clear();
         for year in 0..3 + random.below(4) {
             let title = format!("{} {}", first.title, first.year + year);
-            books.push(Book { title, year: first.year + year, pages: 60 + random.below(90), isbn: isbn(random), ..first.clone() });
+            books.push(Book {
+                title,
+                year: first.year + year,
+                pages: 60 + random.below(90),
+                isbn: isbn(random),
+                ..first.clone()
+            });
         }
         return books;
     }
@@ -238,7 +251,11 @@ fn family_of(vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
     }
     if random.percent(12) {
         let reprint = moved(&first, vocabulary, random);
-        books.push(Book { year: first.year + 2 + random.below(30), pages: first.pages + random.below(12), ..reprint });
+        books.push(Book {
+            year: first.year + 2 + random.below(30),
+            pages: first.pages + random.below(12),
+            ..reprint
+        });
     }
     if random.percent(10) {
         let translation = moved(&first, vocabulary, random);
@@ -246,7 +263,14 @@ fn family_of(vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
         let name = if random.percent(30) { first.title.clone() } else { title(vocabulary, random) };
         let mut creators = first.creators.clone();
         creators.push(person(vocabulary, random));
-        books.push(Book { title: name, language, creators, year: first.year + random.below(20), pages: first.pages + random.below(60), ..translation });
+        books.push(Book {
+            title: name,
+            language,
+            creators,
+            year: first.year + random.below(20),
+            pages: first.pages + random.below(60),
+            ..translation
+        });
     }
     if random.percent(6) {
         books.push(Book { form: ["audio", "online"][random.below(2)], isbn: isbn(random), ..first.clone() });
@@ -256,13 +280,25 @@ fn family_of(vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
         let half: Vec<&str> = first.title.split(' ').collect();
         let half = half[..half.len().div_ceil(2)].join(" ");
         let title = format!("{half} {}", words(2, vocabulary, random));
-        books.push(Book { title, subtitle: None, year: first.year + random.below(4), pages: 60 + random.below(700), isbn: isbn(random), ..first.clone() });
+        books.push(Book {
+            title,
+            subtitle: None,
+            year: first.year + random.below(4),
+            pages: 60 + random.below(700),
+            isbn: isbn(random),
+            ..first.clone()
+        });
     }
     books
 }
 
 /// One library's record of a book.
-fn catalogue(book: &Book, wrong: u64, vocabulary: &Vocabulary, random: &mut Random) -> Vec<(&'static str, String)> {
+fn catalogue(
+    book: &Book,
+    wrong: u64,
+    vocabulary: &Vocabulary,
+    random: &mut Random,
+) -> Vec<(&'static str, String)> {
     let mut features = Vec::new();
     let mut title = book.title.clone();
     if title.starts_with("The ") && random.percent(10) {
@@ -301,41 +337,60 @@ fn catalogue(book: &Book, wrong: u64, vocabulary: &Vocabulary, random: &mut Rand
     }
     if !random.percent(4) {
         let year = book.year + usize::from(random.percent(4));
-        features.push(("year", match random.below(6) {
-            0 => format!("c{year}"),
-            1 => format!("[{year}]"),
-            _ => year.to_string(),
-        }));
+        features.push((
+            "year",
+            match random.below(6) {
+                0 => format!("c{year}"),
+                1 => format!("[{year}]"),
+                _ => year.to_string(),
+            },
+        ));
     }
     if !random.percent(8) {
         let publisher = &book.publisher;
-        features.push(("publisher", match random.below(8) {
-            0 => format!("{publisher} Press"),
-            1 => format!("{publisher} & Co."),
-            2 => format!("Verlag {publisher}"),
-            3 => slip(publisher, random),
-            _ => publisher.clone(),
-        }));
+        features.push((
+            "publisher",
+            match random.below(8) {
+                0 => format!("{publisher} Press"),
+                1 => format!("{publisher} & Co."),
+                2 => format!("Verlag {publisher}"),
+                3 => slip(publisher, random),
+                _ => publisher.clone(),
+            },
+        ));
     }
     if !random.percent(10) {
         let place = &book.place;
-        features.push(("place", if random.percent(15) { format!("{place}, {}", vocabulary.places[random.below(9)]) } else { place.clone() }));
+        features.push((
+            "place",
+            if random.percent(15) {
+                format!("{place}, {}", vocabulary.places[random.below(9)])
+            } else {
+                place.clone()
+            },
+        ));
     }
     if !random.percent(12) && book.form != "audio" {
         let pages = if random.percent(6) { book.pages + 1 + random.below(4) } else { book.pages };
-        features.push(("extent", if random.percent(40) { format!("xii, {pages} p. ;") } else { format!("{pages} pages") }));
+        features.push((
+            "extent",
+            if random.percent(40) { format!("xii, {pages} p. ;") } else { format!("{pages} pages") },
+        ));
     }
     let said = if book.edition == 1 { random.percent(25) } else { !random.percent(8) };
     if said {
         let number = book.edition;
         let word = ["zero", "First", "Second", "Third", "Fourth", "Fifth"][number.min(5)];
         let ending = ["th", "st", "nd", "rd", "th", "th"][number.min(5)];
-        features.push(("edition", match random.below(4) {
-            0 => format!("{number}. Aufl."),
-            1 => format!("{word} edition"),
-            2 => format!("{number}{ending} ed., rev."),
-            _ => format!("{number}{ending} ed."),
-        }));
+        features.push((
+            "edition",
+            match random.below(4) {
+                0 => format!("{number}. Aufl."),
+                1 => format!("{word} edition"),
+                2 => format!("{number}{ending} ed., rev."),
+                _ => format!("{number}{ending} ed."),
+            },
+        ));
     }
     if !random.percent(10) {
         features.push(("language", book.language.into()));

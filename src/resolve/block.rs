@@ -4,8 +4,8 @@
 //! computed here from the profile, or come as rows (key, record) from queries. Keys and pairs
 //! are sorted outside memory when they outgrow it, so a pair comes out once and in order.
 //!
-//! A block that is too large is split by further features, never dropped; what cannot be split
-//! is ordered by content, and neighbours are paired. This module judges no pair.
+//! A block that is too large is split by further features ([`split`]), never dropped. This module
+//! judges no pair.
 
 use std::io;
 use std::sync::OnceLock;
@@ -17,6 +17,7 @@ use super::feature::Id;
 use super::fold::{hash32, hash64, mix};
 use super::profile::{Function, KeyPart, Profile};
 use super::spill::{Sorted, Spill};
+use super::split::{self, Places, Splitter};
 
 /// A key's number and a record that has it.
 pub type Keyed = (u64, Id);
@@ -68,8 +69,8 @@ pub struct Blocker<'a> {
     /// What keys are made of, each once, and for each rule the places of its parts.
     parts: Vec<KeyPart>,
     rules: Vec<Vec<usize>>,
-    /// For each record where it stands among others in a block that is too large.
-    places: OnceLock<Vec<u64>>,
+    /// Where each record stands in a block that is too large.
+    places: OnceLock<Places>,
 }
 
 /// Lists that are filled again for every record.
@@ -129,7 +130,9 @@ impl<'a> Blocker<'a> {
             keys.push(0);
             for part in parts {
                 longer.clear();
-                longer.extend(keys.iter().flat_map(|key| numbers[*part].iter().map(|number| mix(*key, *number))));
+                longer.extend(
+                    keys.iter().flat_map(|key| numbers[*part].iter().map(|number| mix(*key, *number))),
+                );
                 std::mem::swap(keys, longer);
             }
             keys.truncate(MOST_KEYS);
@@ -227,85 +230,41 @@ impl<'a> Blocker<'a> {
 
     /// The pairs of one block; whether it had to be split.
     pub fn block_pairs(&self, key: u64, records: &[Id], pairs: &mut Vec<Pair>) -> bool {
-        let largest = largest(self.comparer.profile(), key);
-        if records.len() <= largest {
-            self.every_two(records, pairs);
-            return false;
-        }
-        self.split(&mut Vec::new(), records, largest, 0, pairs);
-        self.neighbours(records, pairs);
-        true
-    }
-
-    fn every_two(&self, records: &[Id], pairs: &mut Vec<Pair>) {
-        for (at, left) in records.iter().enumerate() {
-            for right in records.iter().skip(at + 1) {
-                if left != right && !self.is_excluded(*left, *right) {
-                    pairs.push(pack(*left, *right));
-                }
-            }
-        }
-    }
-
-    fn split(&self, words: &mut Vec<u32>, records: &[Id], largest: usize, depth: usize, pairs: &mut Vec<Pair>) {
-        let Some(part) = self.comparer.profile().split.get(depth) else { return };
-        let mut numbers = Vec::new();
-        let mut keyed: Vec<(u64, Id)> = Vec::with_capacity(records.len());
-        for record in records {
-            numbers.clear();
-            self.numbers(part, *record, words, &mut numbers);
-            numbers.truncate(4);
-            if numbers.is_empty() {
-                numbers.push(0);
-            }
-            keyed.extend(numbers.iter().map(|number| (*number, *record)));
-        }
-        keyed.sort_unstable();
-        keyed.dedup();
-        let mut group: Vec<Id> = Vec::new();
-        for same in keyed.chunk_by(|left, right| left.0 == right.0) {
-            group.clear();
-            group.extend(same.iter().map(|(_, record)| *record));
-            if group.len() <= largest {
-                self.every_two(&group, pairs);
-            } else {
-                self.split(words, &group, largest, depth + 1, pairs);
-            }
-        }
-    }
-
-    /// Orders by content and pairs what stands near.
-    fn neighbours(&self, records: &[Id], pairs: &mut Vec<Pair>) {
         let profile = self.comparer.profile();
-        let width = profile.split.len();
-        let places = self.places.get_or_init(|| self.places());
-        let place = |record: Id| &places[record as usize * width..][..width];
-        let mut ordered = records.to_vec();
-        ordered.sort_unstable_by(|left, right| place(*left).cmp(place(*right)).then(left.cmp(right)));
-        for (at, left) in ordered.iter().enumerate() {
-            for right in ordered.iter().skip(at + 1).take(profile.window) {
-                if !self.is_excluded(*left, *right) {
-                    pairs.push(pack(*left, *right));
-                }
-            }
-        }
+        let place = |record| self.places().of(record);
+        let splitter = Splitter { profile, place, is_excluded: |left, right| self.is_excluded(left, right) };
+        splitter.pairs(largest(profile, key), records, pairs)
     }
 
-    /// For each record the least number of each part that splits, the last part first.
-    fn places(&self) -> Vec<u64> {
-        let split = &self.comparer.profile().split;
-        let mut places = vec![0; self.comparer.table().len() * split.len()];
-        places.par_chunks_mut(split.len().max(1)).with_min_len(1024).enumerate().for_each_init(
-            <(Vec<u32>, Vec<u64>)>::default,
-            |(words, numbers), (record, places)| {
-                for (part, place) in split.iter().rev().zip(places) {
-                    numbers.clear();
-                    self.numbers(part, record as Id, words, numbers);
-                    *place = numbers.iter().min().copied().unwrap_or(0);
-                }
-            },
-        );
-        places
+    /// What splits blocks that are too large, of every record.
+    pub fn places(&self) -> &Places {
+        self.places.get_or_init(|| {
+            const STEP: u32 = 1 << 12;
+            let records = self.comparer.table().len() as u32;
+            let starts: Vec<u32> = (0..records).step_by(STEP as usize).collect();
+            let lists: Vec<Vec<Vec<u32>>> = starts
+                .into_par_iter()
+                .map(|start| {
+                    let mut scratch = <(Vec<u32>, Vec<u64>)>::default();
+                    (start..records.min(start + STEP))
+                        .map(|record| self.place(record, &mut scratch))
+                        .collect()
+                })
+                .collect();
+            let mut places = Places::default();
+            lists.iter().flatten().for_each(|place| places.push(place));
+            places
+        })
+    }
+
+    fn place(&self, record: Id, (words, numbers): &mut (Vec<u32>, Vec<u64>)) -> Vec<u32> {
+        let mut place = Vec::new();
+        for (at, part) in self.comparer.profile().split.iter().enumerate() {
+            numbers.clear();
+            self.numbers(part, record, words, numbers);
+            split::add(&mut place, at, numbers);
+        }
+        place
     }
 
     /// What a part of a key is for a record, as numbers.
@@ -358,7 +317,9 @@ impl<'a> Blocker<'a> {
                             into.extend((pages > 0).then_some(u64::from(pages)));
                         }
                         (Read::Texts(texts), function) => into.extend(letters(texts.text(*value), function)),
-                        (Read::Phrases(phrases), function) => into.extend(letters(phrases.text(*value), function)),
+                        (Read::Phrases(phrases), function) => {
+                            into.extend(letters(phrases.text(*value), function))
+                        }
                         _ => {}
                     }
                 }

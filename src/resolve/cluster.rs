@@ -21,6 +21,9 @@ pub struct Edge {
     pub weight: f64,
 }
 
+/// Pairs of records, the smaller number first.
+pub type Couples = Vec<(Id, Id)>;
+
 /// People's decisions, in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
@@ -43,7 +46,7 @@ impl Decisions {
     }
 
     /// Of several decisions about one pair the last counts.
-    pub fn settled(&self) -> (Vec<(Id, Id)>, Vec<(Id, Id)>) {
+    pub fn settled(&self) -> (Couples, Couples) {
         let mut last: FxHashMap<(Id, Id), usize> = FxHashMap::default();
         for (at, (left, right, _)) in self.decisions.iter().enumerate() {
             last.insert((*left, *right), at);
@@ -120,7 +123,11 @@ pub fn cluster(
     edges.sort_unstable_by(|a, b| {
         b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right)))
     });
-    let (joins, nevers) = decisions.settled();
+    let (mut joins, mut nevers) = decisions.settled();
+    // Of records that are not there nothing can be decided.
+    let is_there = |pair: &(Id, Id)| (pair.1 as usize) < records;
+    joins.retain(is_there);
+    nevers.retain(is_there);
     let mut forest = Forest {
         parent: FxHashMap::default(),
         members: FxHashMap::default(),
@@ -152,7 +159,9 @@ pub fn cluster(
             continue;
         }
         match forest.objection(a, b, edge) {
-            Some(reason) => refused.push(Refusal { left: edge.left, right: edge.right, weight: edge.weight, reason }),
+            Some(reason) => {
+                refused.push(Refusal { left: edge.left, right: edge.right, weight: edge.weight, reason })
+            }
             None => forest.unite(a, b),
         }
     }
@@ -331,7 +340,13 @@ mod tests {
         // 0-1-2 and 3-4-5 hang together; 2 and 3 are alike, all others across are not.
         let mut edges = edges(&[(0, 1, 9), (1, 2, 9), (0, 2, 9), (3, 4, 9), (4, 5, 9), (3, 5, 9), (2, 3, 3)]);
         let mut across = |left: Id, right: Id| {
-            Across::Weight(if (left < 3) == (right < 3) { 9.0 } else if (left, right) == (2, 3) { 3.0 } else { -8.0 })
+            Across::Weight(if (left < 3) == (right < 3) {
+                9.0
+            } else if (left, right) == (2, 3) {
+                3.0
+            } else {
+                -8.0
+            })
         };
         let found = cluster(6, &mut edges, &Decisions::default(), &mut across);
         assert_eq!(found.of, [0, 0, 0, 3, 3, 3]);

@@ -62,13 +62,20 @@ pub struct Explanation {
 }
 
 /// Explains a pair of records.
-pub fn explain(comparer: &Comparer<'_>, blocker: &Blocker<'_>, model: &Model, left: Id, right: Id) -> Explanation {
+pub fn explain(
+    comparer: &Comparer<'_>,
+    blocker: &Blocker<'_>,
+    model: &Model,
+    left: Id,
+    right: Id,
+) -> Explanation {
     let profile = comparer.profile();
     let table = comparer.table();
     let vector = comparer.vector(left, right);
     let verdict = model.verdict(vector);
     let contributions = &verdict.parts;
-    let values = |record, feature: &str| table.values(record, feature).into_iter().map(str::to_owned).collect();
+    let values =
+        |record, feature: &str| table.values(record, feature).into_iter().map(str::to_owned).collect();
     let comparisons = profile
         .compare
         .iter()

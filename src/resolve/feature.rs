@@ -197,7 +197,9 @@ impl Builder {
         let mut hash = hash64(key) ^ u64::from(source).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         loop {
             match self.by_name.get(&hash) {
-                Some(id) if self.source_of.get(*id as usize) == Some(&source) && self.keys.get(*id) == key => {
+                Some(id)
+                    if self.source_of.get(*id as usize) == Some(&source) && self.keys.get(*id) == key =>
+                {
                     return *id;
                 }
                 Some(_) => hash = hash.wrapping_add(1),

@@ -22,9 +22,10 @@ use super::block::{Blocker, Keyed, Pair, largest, pack, unpack};
 use super::cluster::{Decisions, Edge, Refusal};
 use super::compare::{Comparer, Vector};
 use super::feature::{Builder, FeatureTable, Id};
-use super::fold::hash64;
+use super::fold::{hash64, mix};
 use super::profile::Profile;
 use super::score::Model;
+use super::split::{Places, Splitter};
 use super::{Floor, Resolution, unite, weigh};
 
 /// A record's number in a state.
@@ -58,6 +59,8 @@ pub struct State {
     keys: Vec<Vec<Keyed>>,
     edges: FxHashMap<Handle, Vec<(Handle, Vector, f64)>>,
     group: Vec<Handle>,
+    /// What splits large blocks, of each record.
+    places: Places,
 }
 
 /// What an update did.
@@ -75,11 +78,8 @@ pub struct Update {
 /// A block that has to be split, before or after the change.
 struct Large {
     key: u64,
-    /// Members that were there and still are.
-    stayed: Vec<Handle>,
+    before: Vec<Handle>,
     after: Vec<Handle>,
-    /// Nobody left it.
-    is_whole: bool,
 }
 
 /// A record by source and key.
@@ -105,7 +105,12 @@ pub struct Changes<'a> {
 
 impl State {
     /// The state after a full run.
-    pub fn of(table: &FeatureTable, profile: &Profile, resolution: &Resolution, budget: usize) -> io::Result<Self> {
+    pub fn of(
+        table: &FeatureTable,
+        profile: &Profile,
+        resolution: &Resolution,
+        budget: usize,
+    ) -> io::Result<Self> {
         let comparer = Comparer::new(table, profile, Some(&resolution.model));
         let blocker = Blocker::new(&comparer, budget);
         let keys: Vec<Keyed> = blocker.sorted_keys(&[])?.list()?;
@@ -118,6 +123,7 @@ impl State {
             keys: vec![keys],
             edges: FxHashMap::default(),
             group: resolution.clusters.of.clone(),
+            places: blocker.places().clone(),
         };
         for record in 0..table.len() as u32 {
             state.names.push((table.source(record), table.key(record).into()));
@@ -134,7 +140,9 @@ impl State {
     }
 
     pub fn name(&self, handle: Handle) -> (&str, &str) {
-        self.names.get(handle as usize).map_or(("", ""), |(source, key)| (&self.sources[*source as usize], key))
+        self.names
+            .get(handle as usize)
+            .map_or(("", ""), |(source, key)| (&self.sources[*source as usize], key))
     }
 
     /// The groups of more than one, each by the sorted names of its members.
@@ -174,7 +182,10 @@ impl State {
             }
         };
         let fresh: Vec<Handle> = changed.iter().map(|(source, key)| self.enter(source, key)).collect();
-        let fresh_keys = self.keys_of(profile, features, &fresh, &mut done);
+        let (fresh_keys, places) = self.read_keys(profile, features, &fresh, &mut done);
+        for handle in &fresh {
+            self.places.push(places.get(handle).map_or(&[], Vec::as_slice));
+        }
         let mut dirty: BTreeMap<u64, Vec<Handle>> = BTreeMap::new();
         for (key, handle) in &fresh_keys {
             dirty.entry(*key).or_default().push(*handle);
@@ -187,18 +198,20 @@ impl State {
         let mut large: Vec<Large> = Vec::new();
         for (key, arrived) in &dirty {
             let before = self.members(*key);
-            let stayed: Vec<Handle> = before.iter().copied().filter(|handle| !dead.contains(handle)).collect();
+            let stayed: Vec<Handle> =
+                before.iter().copied().filter(|handle| !dead.contains(handle)).collect();
             let after: Vec<Handle> = stayed.iter().chain(arrived).copied().collect();
             let most = largest(profile, *key);
             if before.len() <= most && after.len() <= most {
                 for new in arrived {
-                    proposed.extend(after.iter().filter(|other| *other != new).map(|other| pack(*new, *other)));
+                    proposed
+                        .extend(after.iter().filter(|other| *other != new).map(|other| pack(*new, *other)));
                 }
             } else {
-                large.push(Large { key: *key, is_whole: before.len() == stayed.len(), stayed, after });
+                large.push(Large { key: *key, before, after });
             }
         }
-        self.large_blocks(profile, features, &large, &mut proposed, &mut withdrawn, &mut done);
+        self.large_blocks(profile, &large, &dead, &mut proposed, &mut withdrawn);
         self.add_keys(fresh_keys);
         for handle in &dead {
             self.alive[*handle as usize] = false;
@@ -212,7 +225,8 @@ impl State {
         // Their groups may fall apart without them.
         let broken: FxHashSet<Handle> = dead.iter().map(|handle| self.group[*handle as usize]).collect();
         if !broken.is_empty() {
-            let all = (0..self.names.len() as u32).filter(|handle| broken.contains(&self.group[*handle as usize]));
+            let all =
+                (0..self.names.len() as u32).filter(|handle| broken.contains(&self.group[*handle as usize]));
             touched.extend(all);
         }
         for pair in withdrawn {
@@ -237,41 +251,17 @@ impl State {
     fn large_blocks(
         &self,
         profile: &Profile,
-        features: &dyn Features,
         large: &[Large],
+        dead: &FxHashSet<Handle>,
         proposed: &mut BTreeSet<Pair>,
         withdrawn: &mut BTreeSet<Pair>,
-        done: &mut Update,
     ) {
-        let members: BTreeSet<Handle> = large.iter().flat_map(|block| block.after.iter().copied()).collect();
-        let members: Vec<Handle> = members.into_iter().collect();
-        let (table, of) = self.table(features, &members, done);
-        let number: FxHashMap<Handle, Id> = of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
-        let comparer = Comparer::new(&table, profile, Some(&self.model));
-        let blocker = Blocker::new(&comparer, usize::MAX);
-        let pairs = |key: u64, members: &[Handle]| -> FxHashSet<Pair> {
-            let mut records: Vec<Id> = members.iter().filter_map(|handle| number.get(handle).copied()).collect();
-            records.sort_unstable();
-            let mut pairs = Vec::new();
-            blocker.block_pairs(key, &records, &mut pairs);
-            let named = pairs.into_iter().map(unpack);
-            named.map(|(left, right)| pack(of[left as usize], of[right as usize])).collect()
-        };
+        let is_dead = |pair: &Pair| dead.contains(&unpack(*pair).0) || dead.contains(&unpack(*pair).1);
         for block in large {
-            let now = pairs(block.key, &block.after);
-            if block.is_whole {
-                let before = pairs(block.key, &block.stayed);
-                proposed.extend(now.difference(&before));
-                withdrawn.extend(before.difference(&now));
-            } else {
-                // What dead records said is not known any more, so what the block proposed with
-                // them is not either: every pair may be lost or won.
-                proposed.extend(&now);
-                for (at, left) in block.stayed.iter().enumerate() {
-                    let others = block.stayed.iter().skip(at + 1).map(|right| pack(*left, *right));
-                    withdrawn.extend(others.filter(|pair| !now.contains(pair)));
-                }
-            }
+            let before = self.pairs_of(profile, block.key, &block.before);
+            let after = self.pairs_of(profile, block.key, &block.after);
+            proposed.extend(after.difference(&before));
+            withdrawn.extend(before.difference(&after).filter(|pair| !is_dead(pair)));
         }
         let linked = |pair: &Pair| self.edge(unpack(*pair).0, unpack(*pair).1).is_some();
         withdrawn.retain(linked);
@@ -331,7 +321,12 @@ impl State {
     }
 
     /// A small table of these records, and whose handle each of its numbers is.
-    fn table(&self, features: &dyn Features, handles: &[Handle], done: &mut Update) -> (FeatureTable, Vec<Handle>) {
+    fn table(
+        &self,
+        features: &dyn Features,
+        handles: &[Handle],
+        done: &mut Update,
+    ) -> (FeatureTable, Vec<Handle>) {
         let mut builder = Builder::default();
         for handle in handles {
             let (source, key) = self.name(*handle);
@@ -341,12 +336,21 @@ impl State {
         }
         let table = builder.finish();
         let of = (0..table.len() as u32)
-            .filter_map(|record| self.by_name.get(&name_hash(table.source_name(record), table.key(record))).copied())
+            .filter_map(|record| {
+                self.by_name.get(&name_hash(table.source_name(record), table.key(record))).copied()
+            })
             .collect();
         (table, of)
     }
 
-    fn keys_of(&self, profile: &Profile, features: &dyn Features, handles: &[Handle], done: &mut Update) -> Vec<Keyed> {
+    /// The keys of some records, and the place of each in the order of handles.
+    fn read_keys(
+        &self,
+        profile: &Profile,
+        features: &dyn Features,
+        handles: &[Handle],
+        done: &mut Update,
+    ) -> (Vec<Keyed>, BTreeMap<Handle, Vec<u32>>) {
         let (table, of) = self.table(features, handles, done);
         let comparer = Comparer::new(&table, profile, Some(&self.model));
         let blocker = Blocker::new(&comparer, usize::MAX);
@@ -356,34 +360,48 @@ impl State {
         }
         keys.sort_unstable();
         keys.dedup();
-        keys.iter().map(|(key, record)| (*key, of[*record as usize])).collect()
+        let keys = keys.iter().map(|(key, record)| (*key, of[*record as usize])).collect();
+        let places =
+            of.iter().enumerate().map(|(id, handle)| (*handle, blocker.places().of(id as Id).to_vec()));
+        (keys, places.collect())
     }
 
-    /// What a block proposes that has to be split.
-    fn pairs_of(&self, profile: &Profile, features: &dyn Features, key: u64, members: &[Handle], done: &mut Update) -> FxHashSet<Pair> {
-        let (table, of) = self.table(features, members, done);
-        let comparer = Comparer::new(&table, profile, Some(&self.model));
-        let blocker = Blocker::new(&comparer, usize::MAX);
-        let records: Vec<Id> = (0..table.len() as u32).collect();
+    /// What a block proposes. The full run has records in the order of their names.
+    fn pairs_of(&self, profile: &Profile, key: u64, members: &[Handle]) -> FxHashSet<Pair> {
+        let mut of = members.to_vec();
+        of.sort_unstable_by_key(|handle| self.name(*handle));
+        let source = |id: Id| self.names[of[id as usize] as usize].0;
+        let splitter = Splitter {
+            profile,
+            place: |id: Id| self.places.of(of[id as usize]),
+            is_excluded: |left, right| {
+                source(left) == source(right)
+                    && profile.unique_sources.contains(&self.sources[source(left) as usize])
+            },
+        };
+        let records: Vec<Id> = (0..of.len() as u32).collect();
         let mut pairs = Vec::new();
-        blocker.block_pairs(key, &records, &mut pairs);
-        pairs
-            .into_iter()
-            .map(|pair| {
-                let (left, right) = unpack(pair);
-                pack(of[left as usize], of[right as usize])
-            })
-            .collect()
+        splitter.pairs(largest(profile, key), &records, &mut pairs);
+        let named = pairs.into_iter().map(unpack);
+        named.map(|(left, right)| pack(of[left as usize], of[right as usize])).collect()
     }
 
     /// Whether any block proposes a pair.
-    fn is_proposed(&self, profile: &Profile, features: &dyn Features, left: Handle, right: Handle, done: &mut Update) -> bool {
-        let keys = self.keys_of(profile, features, &[left, right], done);
-        let shared = keys.windows(2).filter(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1).map(|two| two[0].0);
+    fn is_proposed(
+        &self,
+        profile: &Profile,
+        features: &dyn Features,
+        left: Handle,
+        right: Handle,
+        done: &mut Update,
+    ) -> bool {
+        let (keys, _) = self.read_keys(profile, features, &[left, right], done);
+        let shared =
+            keys.windows(2).filter(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1).map(|two| two[0].0);
         shared.into_iter().any(|key| {
             let members = self.members(key);
             members.len() <= largest(profile, key)
-                || self.pairs_of(profile, features, key, &members, done).contains(&pack(left, right))
+                || self.pairs_of(profile, key, &members).contains(&pack(left, right))
         })
     }
 
@@ -395,10 +413,12 @@ impl State {
         touched: &mut BTreeSet<Handle>,
         done: &mut Update,
     ) {
-        let handles: BTreeSet<Handle> = proposed.iter().flat_map(|pair| [unpack(*pair).0, unpack(*pair).1]).collect();
+        let handles: BTreeSet<Handle> =
+            proposed.iter().flat_map(|pair| [unpack(*pair).0, unpack(*pair).1]).collect();
         let handles: Vec<Handle> = handles.into_iter().collect();
         let (table, of) = self.table(features, &handles, done);
-        let number: FxHashMap<Handle, Id> = of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
+        let number: FxHashMap<Handle, Id> =
+            of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
         let comparer = Comparer::new(&table, profile, Some(&self.model));
         let blocker = Blocker::new(&comparer, usize::MAX);
         let floor = Floor::new(profile);
@@ -433,7 +453,9 @@ impl State {
     ) {
         let merge = super::score::weight_of(profile.bands.merge);
         let pairs = |named: &[Named<'_>]| -> Vec<(Handle, Handle)> {
-            let found = named.iter().map(|(left, right)| Some((self.handle(left.0, left.1)?, self.handle(right.0, right.1)?)));
+            let found = named
+                .iter()
+                .map(|(left, right)| Some((self.handle(left.0, left.1)?, self.handle(right.0, right.1)?)));
             found.flatten().collect()
         };
         let (joins, nevers) = (pairs(changes.joins), pairs(changes.nevers));
@@ -442,18 +464,22 @@ impl State {
             joined.entry(*left).or_default().push(*right);
             joined.entry(*right).or_default().push(*left);
         }
-        let mut handles: Vec<Handle> = touched.into_iter().filter(|handle| self.alive[*handle as usize]).collect();
+        let mut handles: Vec<Handle> =
+            touched.into_iter().filter(|handle| self.alive[*handle as usize]).collect();
         let mut seen: FxHashSet<Handle> = handles.iter().copied().collect();
         let mut at = 0;
         while let Some(handle) = handles.get(at).copied() {
             at += 1;
-            let strong = self.edges.get(&handle).map_or(&[][..], Vec::as_slice).iter().filter(|edge| edge.2 >= merge);
+            let strong =
+                self.edges.get(&handle).map_or(&[][..], Vec::as_slice).iter().filter(|edge| edge.2 >= merge);
             let near: Vec<Handle> =
                 strong.map(|edge| edge.0).chain(joined.get(&handle).into_iter().flatten().copied()).collect();
-            handles.extend(near.into_iter().filter(|other| self.alive[*other as usize] && seen.insert(*other)));
+            handles
+                .extend(near.into_iter().filter(|other| self.alive[*other as usize] && seen.insert(*other)));
         }
         let (table, of) = self.table(features, &handles, done);
-        let number: FxHashMap<Handle, Id> = of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
+        let number: FxHashMap<Handle, Id> =
+            of.iter().enumerate().map(|(id, handle)| (*handle, id as u32)).collect();
         let comparer = Comparer::new(&table, profile, Some(&self.model));
         let blocker = Blocker::new(&comparer, usize::MAX);
         let mut edges = Vec::new();
@@ -485,11 +511,15 @@ impl State {
         done.refused = clusters
             .refused
             .into_iter()
-            .map(|refusal| Refusal { left: of[refusal.left as usize], right: of[refusal.right as usize], ..refusal })
+            .map(|refusal| Refusal {
+                left: of[refusal.left as usize],
+                right: of[refusal.right as usize],
+                ..refusal
+            })
             .collect();
     }
 }
 
 fn name_hash(source: &str, key: &str) -> u64 {
-    hash64(&format!("{source}\0{key}"))
+    mix(hash64(source), hash64(key))
 }

@@ -3,12 +3,14 @@
 //! Feature rows in, groups with explained decisions out: [`feature`] holds what records say,
 //! [`profile`] what makes two of them one, [`block`] proposes pairs, [`compare`] grades them,
 //! [`score`] weighs the grades, [`cluster`] unites, [`explain`] says why. [`evaluate`] measures a
-//! result against a truth. The engine knows no triplestore, no archive and no command line: rows
+//! result against a truth, [`increment`] takes up what changed, [`agents`] look for one entry among
+//! those already merged. The engine knows no triplestore, no archive and no command line: rows
 //! come from queries, and whoever runs the stage writes what it returns.
 //!
 //! Everything is a function of the names and contents of records: neither the order of arrival
 //! nor the number of threads changes a result.
 
+pub mod agents;
 pub mod block;
 pub mod cluster;
 pub mod compare;
@@ -20,6 +22,7 @@ pub mod increment;
 pub mod profile;
 pub mod score;
 pub mod spill;
+pub mod split;
 pub mod words;
 
 use std::io;
@@ -240,7 +243,9 @@ pub(crate) fn weigh(profile: &Profile, model: &Model, kept: &[Compared]) -> Vec<
             edges.push(Edge { left, right, vector: *vector, weight });
         }
     }
-    edges.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right))));
+    edges.sort_unstable_by(|a, b| {
+        b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right)))
+    });
     edges
 }
 

@@ -178,6 +178,18 @@ pub struct Survivorship {
     pub feature: BTreeMap<String, Vec<String>>,
 }
 
+/// Agents that look through the merged entries of some content types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agents {
+    pub name: Box<str>,
+    /// Values of the feature that tells the type.
+    pub types: Vec<Box<str>>,
+    /// Features that only these types have: they tell the type where it is not said.
+    pub has: Vec<Box<str>>,
+    /// How many agents share the work.
+    pub count: u32,
+}
+
 /// Identifiers not to be trusted.
 #[derive(Clone, Debug)]
 pub struct Trust {
@@ -208,6 +220,9 @@ pub struct Profile {
     /// How many pairs the expected frequencies are worth.
     pub confidence: f64,
     pub survivorship: Survivorship,
+    /// Sets of agents, and the feature that tells an entry's content type.
+    pub agents: Vec<Agents>,
+    pub agents_by: Box<str>,
 }
 
 /// What is wrong with a profile, and where.
@@ -247,6 +262,21 @@ struct Raw {
     identifiers: RawTrust,
     #[serde(default)]
     survivorship: Survivorship,
+    #[serde(default = "agents_by")]
+    agents_by: String,
+    #[serde(default)]
+    agents: Vec<RawAgents>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAgents {
+    name: Spanned<String>,
+    #[serde(default)]
+    types: Vec<Spanned<String>>,
+    #[serde(default)]
+    has: Vec<String>,
+    count: u32,
 }
 
 #[derive(Deserialize)]
@@ -310,6 +340,10 @@ fn rivals() -> Vec<String> {
     vec!["other".into()]
 }
 
+fn agents_by() -> String {
+    "type".into()
+}
+
 fn confidence() -> f64 {
     200.0
 }
@@ -338,8 +372,10 @@ impl Profile {
     /// Comparisons that early vetoes ask for.
     pub fn early(&self) -> Vec<usize> {
         let vetoes = self.vetoes.iter().filter(|veto| veto.early);
-        let mut early: Vec<usize> =
-            vetoes.flat_map(|veto| veto.when.iter().chain(&veto.unless)).map(|condition| condition.0).collect();
+        let mut early: Vec<usize> = vetoes
+            .flat_map(|veto| veto.when.iter().chain(&veto.unless))
+            .map(|condition| condition.0)
+            .collect();
         early.sort_unstable();
         early.dedup();
         early
@@ -390,6 +426,9 @@ impl Reader<'_> {
                 largest: block.largest.unwrap_or(largest).max(2),
             })
             .collect();
+        if let Some(ninth) = raw.blocking.split.get(8) {
+            self.problem(ninth, "blocks can be split by 8 features".into());
+        }
         let split = raw.blocking.split.iter().filter_map(|part| self.key_part(part, &compare)).collect();
         let vetoes = raw
             .veto
@@ -404,10 +443,14 @@ impl Reader<'_> {
         let mut interactions = Vec::new();
         for one in &raw.interaction {
             let names = one.between.get_ref();
-            let found = names.each_ref().map(|name| compare.iter().position(|compare| *compare.name == **name));
+            let found =
+                names.each_ref().map(|name| compare.iter().position(|compare| *compare.name == **name));
             match found {
                 [Some(left), Some(right)] if left != right => interactions.push((left, right)),
-                _ => self.problem(&one.between, format!("`{}` and `{}` are not two comparisons", names[0], names[1])),
+                _ => self.problem(
+                    &one.between,
+                    format!("`{}` and `{}` are not two comparisons", names[0], names[1]),
+                ),
             }
         }
         let mut used = FxHashSet::default();
@@ -417,6 +460,7 @@ impl Reader<'_> {
                 self.problem(between, "a comparison can be in one interaction only".into());
             }
         }
+        let agents = self.agents(raw.agents);
         let bands = *raw.bands.get_ref();
         if !(0.0 < bands.review && bands.review <= bands.merge && bands.merge < 1.0) {
             self.problem(&raw.bands, "bands must be 0 < review <= merge < 1".into());
@@ -444,7 +488,34 @@ impl Reader<'_> {
             unique_sources: boxed(raw.unique_sources),
             confidence: raw.confidence.max(1.0),
             survivorship: raw.survivorship,
+            agents,
+            agents_by: raw.agents_by.into(),
         })
+    }
+
+    /// Every set has a name of its own, an agent, and types that no other set has.
+    fn agents(&mut self, raw: Vec<RawAgents>) -> Vec<Agents> {
+        let (mut names, mut types) = (FxHashSet::default(), FxHashSet::default());
+        for set in &raw {
+            if !names.insert(set.name.get_ref().as_str()) {
+                self.problem(&set.name, format!("there are two sets of agents `{}`", set.name.get_ref()));
+            }
+            if set.count == 0 {
+                self.problem(&set.name, format!("`{}` has no agent", set.name.get_ref()));
+            }
+            for kind in &set.types {
+                if !types.insert(kind.get_ref().as_str()) {
+                    self.problem(kind, format!("`{}` is assigned to two sets of agents", kind.get_ref()));
+                }
+            }
+        }
+        let boxed = |set: RawAgents| Agents {
+            name: set.name.into_inner().into(),
+            types: set.types.into_iter().map(|kind| kind.into_inner().into_boxed_str()).collect(),
+            has: set.has.into_iter().map(String::into_boxed_str).collect(),
+            count: set.count.max(1),
+        };
+        raw.into_iter().map(boxed).collect()
     }
 
     fn compare(&mut self, raw: RawCompare, before: &[Compare], classes: usize) -> Compare {
@@ -457,10 +528,16 @@ impl Reader<'_> {
         for (level, chances) in &raw.levels {
             let values = chances.get_ref();
             if !known.contains(&level.as_str()) {
-                self.problem(chances, format!("no level `{level}` of this kind; there are {}", known.join(", ")));
+                self.problem(
+                    chances,
+                    format!("no level `{level}` of this kind; there are {}", known.join(", ")),
+                );
             } else if values.len() != classes {
                 let found = values.len();
-                self.problem(chances, format!("`{level}` has {found} chances; \"same\" and the rivals make {classes}"));
+                self.problem(
+                    chances,
+                    format!("`{level}` has {found} chances; \"same\" and the rivals make {classes}"),
+                );
             } else if !values.iter().all(|chance| *chance > 0.0 && *chance < 1.0) {
                 self.problem(chances, format!("the chances of `{level}` must lie between 0 and 1"));
             }
@@ -536,7 +613,11 @@ impl Reader<'_> {
         Some(KeyPart { comparison, function: function? })
     }
 
-    fn conditions(&mut self, raw: &BTreeMap<String, Spanned<Vec<String>>>, compare: &[Compare]) -> Conditions {
+    fn conditions(
+        &mut self,
+        raw: &BTreeMap<String, Spanned<Vec<String>>>,
+        compare: &[Compare],
+    ) -> Conditions {
         let mut conditions = Conditions::new();
         for (name, levels) in raw {
             let Some(at) = compare.iter().position(|compare| *compare.name == **name) else {

@@ -90,10 +90,13 @@ impl Model {
         for at in (0..profile.compare.len()).filter(|at| !in_second(*at)) {
             let second = profile.interactions.iter().find(|pair| pair.0 == at).map(|pair| pair.1);
             let width = second.map_or(1, |second| profile.compare[second].levels.len() + 1);
-            let chances = (0..=profile.rivals.len()).map(|class| expectations(profile, class, at, second)).collect();
-            let mut factor = Factor { first: at, second, width, chances, bits: Vec::new(), signs: Vec::new() };
+            let chances =
+                (0..=profile.rivals.len()).map(|class| expectations(profile, class, at, second)).collect();
+            let mut factor =
+                Factor { first: at, second, width, chances, bits: Vec::new(), signs: Vec::new() };
             factor.weigh();
-            factor.signs = factor.bits.iter().map(|bits| bits.iter().map(|bits| *bits < SIGN).collect()).collect();
+            factor.signs =
+                factor.bits.iter().map(|bits| bits.iter().map(|bits| *bits < SIGN).collect()).collect();
             factors.push(factor);
         }
         let others = 0.9 / profile.rivals.len() as f64;
@@ -174,8 +177,9 @@ impl Model {
     /// Evidence and shares together, in bits: 0 is even.
     pub fn weight(&self, vector: Vector) -> f64 {
         let rivals = 1..self.shares.len();
-        let odds: f64 =
-            rivals.map(|class| self.shares[class] / self.shares[0] * (-self.bits(vector, class - 1)).exp2()).sum();
+        let odds: f64 = rivals
+            .map(|class| self.shares[class] / self.shares[0] * (-self.bits(vector, class - 1)).exp2())
+            .sum();
         -odds.log2()
     }
 
@@ -200,9 +204,11 @@ impl Model {
     /// Of a level of a comparison that is in no interaction: the chances by hypothesis and the
     /// bits by rival.
     pub fn level(&self, comparison: usize, level: u8) -> Option<(Vec<f64>, Vec<f64>)> {
-        let factor = self.factors.iter().find(|factor| factor.first == comparison && factor.second.is_none())?;
+        let factor =
+            self.factors.iter().find(|factor| factor.first == comparison && factor.second.is_none())?;
         let at = usize::from(level);
-        let pick = |lists: &[Vec<f64>]| lists.iter().map(|list| list.get(at).copied()).collect::<Option<Vec<f64>>>();
+        let pick =
+            |lists: &[Vec<f64>]| lists.iter().map(|list| list.get(at).copied()).collect::<Option<Vec<f64>>>();
         Some((pick(&factor.chances)?, pick(&factor.bits)?))
     }
 }
@@ -335,7 +341,8 @@ impl Factor {
             for (class, sums) in sums.iter().enumerate() {
                 let mass: f64 = group.iter().map(|at| sums[*at]).sum();
                 for at in &group {
-                    let chance = (sums[*at] + confidence * expected.chances[class][*at]) / (mass + confidence);
+                    let chance =
+                        (sums[*at] + confidence * expected.chances[class][*at]) / (mass + confidence);
                     moved += (chance - self.chances[class][*at]).abs();
                     self.chances[class][*at] = chance;
                 }

@@ -76,7 +76,23 @@ impl Words {
     pub fn digits(word: &str) -> Option<u32> {
         let end = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
         let (digits, ending) = word.split_at(end);
-        let is_ending = matches!(ending, "" | "st" | "nd" | "rd" | "th" | "d" | "e" | "er" | "eme" | "ste" | "te" | "a" | "o" | "aya" | "oe");
+        let is_ending = matches!(
+            ending,
+            "" | "st"
+                | "nd"
+                | "rd"
+                | "th"
+                | "d"
+                | "e"
+                | "er"
+                | "eme"
+                | "ste"
+                | "te"
+                | "a"
+                | "o"
+                | "aya"
+                | "oe"
+        );
         if is_ending && digits.len() <= 9 { digits.parse().ok() } else { None }
     }
 

@@ -27,7 +27,8 @@ impl Codes {
         if a.is_empty() || b.is_empty() {
             return 0;
         }
-        let holds = |values: &[u32], code: u32| values.iter().any(|value| self.codes[*value as usize] == code);
+        let holds =
+            |values: &[u32], code: u32| values.iter().any(|value| self.codes[*value as usize] == code);
         let shared = a.iter().filter(|value| holds(b, self.codes[**value as usize])).count();
         match shared {
             0 => DIFFERENT,
@@ -46,7 +47,8 @@ impl Codes {
     }
 
     pub fn by_cards(left: u32, right: u32) -> Option<u8> {
-        card::values(left, right).map_or_else(|known| known, |(a, b)| Some(if a == b { SAME } else { DIFFERENT }))
+        card::values(left, right)
+            .map_or_else(|known| known, |(a, b)| Some(if a == b { SAME } else { DIFFERENT }))
     }
 
     pub fn code(&self, value: u32) -> u32 {

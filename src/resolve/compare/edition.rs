@@ -34,31 +34,51 @@ pub struct Editions {
 impl Editions {
     pub fn read(column: &Column, words: &Words) -> Self {
         let count = column.strings().len() as u32;
-        Self { editions: (0..count).into_par_iter().map(|value| read(column.strings().get(value), words)).collect() }
+        Self {
+            editions: (0..count)
+                .into_par_iter()
+                .map(|value| read(column.strings().get(value), words))
+                .collect(),
+        }
     }
 
     /// Number and kinds; they always fit.
     pub fn card(&self, column: &Column, record: Id) -> u32 {
         let said = self.of(column, record);
-        said.map_or(card::NOTHING, |edition| SAID | u32::from(edition.kinds) << 14 | u32::from(edition.number))
+        said.map_or(card::NOTHING, |edition| {
+            SAID | u32::from(edition.kinds) << 14 | u32::from(edition.number)
+        })
     }
 
     pub fn by_cards(left: u32, right: u32) -> u8 {
         let edition = |card: u32| {
-            (card != card::NOTHING).then_some(Edition { number: (card & 0x3FFF) as u16, kinds: (card >> 14) as u16 })
+            (card != card::NOTHING)
+                .then_some(Edition { number: (card & 0x3FFF) as u16, kinds: (card >> 14) as u16 })
         };
         match (edition(left), edition(right)) {
             (None, None) => 0,
             // That it is the first is often left unsaid.
             (Some(one), None) | (None, Some(one)) => {
-                if one.number <= 1 && one.kinds == 0 { FIRST_UNSAID } else { ONE_SIDED }
+                if one.number <= 1 && one.kinds == 0 {
+                    FIRST_UNSAID
+                } else {
+                    ONE_SIDED
+                }
             }
             (Some(a), Some(b)) if a == b => SAME,
             (Some(a), Some(b)) if a.number != 0 && b.number != 0 => {
-                if a.number == b.number { COMPATIBLE } else { DIFFERENT }
+                if a.number == b.number {
+                    COMPATIBLE
+                } else {
+                    DIFFERENT
+                }
             }
             (Some(a), Some(b)) => {
-                if a.kinds & b.kinds != 0 || a.kinds == 0 || b.kinds == 0 { COMPATIBLE } else { DIFFERENT }
+                if a.kinds & b.kinds != 0 || a.kinds == 0 || b.kinds == 0 {
+                    COMPATIBLE
+                } else {
+                    DIFFERENT
+                }
             }
         }
     }
@@ -80,7 +100,9 @@ fn read(text: &str, words: &Words) -> Edition {
     let folded = fold(text);
     let mut edition = Edition::default();
     // The fourth impression of a book is the same edition as the third.
-    if ["impression", "printing", "thousand", "print"].iter().any(|word| folded.contains(word)) && !folded.contains("ed") {
+    if ["impression", "printing", "thousand", "print"].iter().any(|word| folded.contains(word))
+        && !folded.contains("ed")
+    {
         return edition;
     }
     for word in folded.split(' ') {

@@ -50,7 +50,9 @@ impl Extents {
         let mut said = said.filter(|extent| extent.pages > 0 || extent.volumes > 0);
         match (said.next(), said.next()) {
             (None, _) => card::NOTHING,
-            (Some(one), None) if one.pages < 1 << 15 && one.volumes < 1 << 16 => one.pages << 16 | one.volumes,
+            (Some(one), None) if one.pages < 1 << 15 && one.volumes < 1 << 16 => {
+                one.pages << 16 | one.volumes
+            }
             _ => card::MANY,
         }
     }
@@ -97,7 +99,8 @@ fn read(text: &str) -> Extent {
         let glued = word.get(digits.len()..).filter(|unit| !unit.is_empty());
         let unit = glued.or(words.get(at + 1).copied()).unwrap_or("");
         match unit {
-            "v" | "vol" | "vols" | "volume" | "volumes" | "bd" | "bande" | "t" | "tomes" | "pts" | "parts" => {
+            "v" | "vol" | "vols" | "volume" | "volumes" | "bd" | "bande" | "t" | "tomes" | "pts"
+            | "parts" => {
                 extent.volumes = extent.volumes.max(number);
             }
             "cm" | "mm" | "in" | "col" | "min" | "online" | "hr" => {}

@@ -94,7 +94,9 @@ impl<'a> Comparer<'a> {
         let columns = profile
             .compare
             .iter()
-            .map(|compare| (column(&compare.feature), compare.beside.first().and_then(|feature| column(feature))))
+            .map(|compare| {
+                (column(&compare.feature), compare.beside.first().and_then(|feature| column(feature)))
+            })
             .collect();
         let asked = profile.early();
         let there = (0..read.len()).filter(|at| !matches!(read[*at], Read::Nothing));
@@ -104,9 +106,11 @@ impl<'a> Comparer<'a> {
         early.sort_by_key(|at| matches!(read[*at], Read::Title(_)));
         let names = (0..table.len() as u32).map(|record| hash32(table.key(record))).collect();
         let cards = Cards::default();
-        let mut comparer = Self { table, profile, read, columns, cards, cheap, early, late, names, weights: weighed };
+        let mut comparer =
+            Self { table, profile, read, columns, cards, cheap, early, late, names, weights: weighed };
         let places: Vec<usize> = comparer.in_order().collect();
-        comparer.cards = Cards::new(table.len(), places.len(), |record, place| comparer.card(places[place], record));
+        comparer.cards =
+            Cards::new(table.len(), places.len(), |record, place| comparer.card(places[place], record));
         comparer
     }
 
@@ -123,7 +127,7 @@ impl<'a> Comparer<'a> {
         self.profile
     }
 
-    /// The weights of words, to be kept with the model.
+    /// The weights of words that were counted here, to be kept with the model.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
@@ -164,7 +168,8 @@ impl<'a> Comparer<'a> {
                     let first = |record: &Id| column.of(*record).first().copied().unwrap_or(0);
                     black_box(many.clone().map(first).fold(0, u32::wrapping_add));
                     black_box(cards().map(|card| names.fetch(card)).fold(0, u64::wrapping_add));
-                    let each = many.flat_map(|record| column.of(*record)).map(|value| names.fetch(*value + 1));
+                    let each =
+                        many.flat_map(|record| column.of(*record)).map(|value| names.fetch(*value + 1));
                     black_box(each.fold(0, u64::wrapping_add));
                 }
                 _ => {}
@@ -227,14 +232,18 @@ impl<'a> Comparer<'a> {
     fn levels(&self, vector: Vector, first: usize, comparisons: &[usize], left: Id, right: Id) -> Vector {
         let (a, b) = (&self.cards.of(left)[first..], &self.cards.of(right)[first..]);
         let levels = comparisons.iter().zip(a.iter().zip(b));
-        levels.fold(vector, |vector, (at, (a, b))| vector | u64::from(self.level(*at, (left, *a), (right, *b))) << (4 * at))
+        levels.fold(vector, |vector, (at, (a, b))| {
+            vector | u64::from(self.level(*at, (left, *a), (right, *b))) << (4 * at)
+        })
     }
 
     /// Identifiers that too many records carry to prove anything.
     pub fn crowded(&self) -> Crowded {
         let mut crowded = Crowded::new();
         for (compare, read) in self.profile.compare.iter().zip(&self.read) {
-            if let (Read::Identifiers(identifiers), Some(column)) = (read, self.table.column(&compare.feature)) {
+            if let (Read::Identifiers(identifiers), Some(column)) =
+                (read, self.table.column(&compare.feature))
+            {
                 let values = identifiers.crowded().iter().map(|value| column.strings().get(*value).into());
                 crowded.entry(compare.feature.clone()).or_default().extend(values);
             }
@@ -323,7 +332,12 @@ impl Read {
     fn is_cheap(&self) -> bool {
         matches!(
             self,
-            Self::Codes(_) | Self::Years(_) | Self::Editions(_) | Self::Extents(_) | Self::Identifiers(_) | Self::Numbers(..)
+            Self::Codes(_)
+                | Self::Years(_)
+                | Self::Editions(_)
+                | Self::Extents(_)
+                | Self::Identifiers(_)
+                | Self::Numbers(..)
         )
     }
 }
@@ -339,37 +353,44 @@ fn read_feature(
     let words = &profile.words;
     let records = table.len() as u32;
     if let Kind::Part | Kind::Number = compare.kind {
-        let numbers = if compare.kind == Kind::Part { part::Numbers::OfParts } else { part::Numbers::InTitles };
+        let numbers =
+            if compare.kind == Kind::Part { part::Numbers::OfParts } else { part::Numbers::InTitles };
         let mut titles = Vec::new();
         let mut others = Vec::new();
         for feature in std::iter::once(&compare.feature).chain(&compare.beside) {
-            let known = before.iter().zip(&profile.compare).position(|(read, other)| {
-                matches!(read, Read::Title(_)) && other.feature == *feature
-            });
+            let known = before
+                .iter()
+                .zip(&profile.compare)
+                .position(|(read, other)| matches!(read, Read::Title(_)) && other.feature == *feature);
             match (known, table.column(feature)) {
                 (Some(at), _) => titles.push(at),
-                (None, Some(column)) => others.push((feature.clone(), title::Titles::read(column, words, true))),
+                (None, Some(column)) => {
+                    others.push((feature.clone(), title::Titles::read(column, words, true)))
+                }
                 (None, None) => {}
             }
         }
-        return if titles.is_empty() && others.is_empty() { Read::Nothing } else { Read::Numbers(numbers, titles, others) };
+        return if titles.is_empty() && others.is_empty() {
+            Read::Nothing
+        } else {
+            Read::Numbers(numbers, titles, others)
+        };
     }
     let beside = compare.beside.first().and_then(|feature| table.column(feature));
     let Some(column) = table.column(&compare.feature) else { return Read::Nothing };
     match compare.kind {
         Kind::Title => {
             let mut titles = title::Titles::read(column, words, false);
-            let terms = match model.and_then(|model| model.weights.get(&compare.feature)) {
-                Some(terms) => terms.clone(),
+            match model.and_then(|model| model.weights.get(&compare.feature)) {
+                Some(terms) => titles.weigh(terms),
                 None => {
                     let mut terms = Terms::new(records);
                     titles.count(column, records, &mut terms);
                     terms.settle();
-                    terms
+                    titles.weigh(&terms);
+                    weighed.insert(compare.feature.clone(), terms);
                 }
-            };
-            titles.weigh(&terms);
-            weighed.insert(compare.feature.clone(), terms);
+            }
             Read::Title(titles)
         }
         Kind::Name => Read::Names(name::Names::read(column, beside, words, compare.measure)),

@@ -65,7 +65,9 @@ struct Sketch {
 impl Sketch {
     /// Whether not one word or initial of two persons' names goes together.
     fn is_disjoint(self, other: Self) -> bool {
-        self.words & other.words == 0 && self.initials & other.firsts == 0 && other.initials & self.firsts == 0
+        self.words & other.words == 0
+            && self.initials & other.firsts == 0
+            && other.initials & self.firsts == 0
     }
 
     /// Names with few neighbouring letters in common need no alignment.
@@ -125,7 +127,8 @@ impl Names {
                 .into_par_iter()
                 .map(|value| {
                     let folded = fold(mentions.strings().get(value));
-                    let mut words: Vec<u32> = folded.split(' ').filter(|word| word.len() > 1).map(hash32).collect();
+                    let mut words: Vec<u32> =
+                        folded.split(' ').filter(|word| word.len() > 1).map(hash32).collect();
                     words.sort_unstable();
                     words.dedup();
                     words
@@ -151,7 +154,8 @@ impl Names {
         }
         let level = self.sets(a, b);
         if level == DIFFERENT
-            && (self.mentions(mentions, right, a) == Some(true) || self.mentions(mentions, left, b) == Some(true))
+            && (self.mentions(mentions, right, a) == Some(true)
+                || self.mentions(mentions, left, b) == Some(true))
         {
             return MENTIONED;
         }
@@ -415,7 +419,9 @@ impl Names {
     /// Every whole word of the name.
     pub fn words(&self, value: u32, into: &mut Vec<u32>) {
         let name = &self.names[value as usize];
-        into.extend((0..usize::from(name.count)).filter(|i| (name.initials >> i) & 1 == 0).map(|i| name.words[i]));
+        into.extend(
+            (0..usize::from(name.count)).filter(|i| (name.initials >> i) & 1 == 0).map(|i| name.words[i]),
+        );
     }
 }
 
@@ -433,12 +439,19 @@ fn read(raw: &str, words: &Words) -> (Name, Sketch, String) {
     let spelled = after.split_once('(').and_then(|(_, rest)| rest.split(')').next());
     let given = fold(spelled.filter(|name| name.trim().len() > 2).unwrap_or(after));
     let family: Vec<&str> = family.split(' ').filter(|word| is_name(word)).collect();
-    let given: Vec<&str> = given.split(' ').filter(|word| is_name(word) && !words.roles.contains(*word)).collect();
+    let given: Vec<&str> =
+        given.split(' ').filter(|word| is_name(word) && !words.roles.contains(*word)).collect();
     name.is_body = family.iter().chain(&given).any(|word| words.is_body(word));
     let mut kept: Vec<(&str, bool)> = Vec::new();
     let is_particle = |word: &&str| words.roles.contains(*word);
     if name.is_body {
-        kept.extend(family.iter().chain(&given).filter(|word| !words.small.contains(**word)).map(|word| (*word, true)));
+        kept.extend(
+            family
+                .iter()
+                .chain(&given)
+                .filter(|word| !words.small.contains(**word))
+                .map(|word| (*word, true)),
+        );
     } else if !given.is_empty() {
         kept.extend(family.iter().filter(|word| !is_particle(word)).map(|word| (*word, true)));
         if kept.is_empty() {
@@ -452,7 +465,8 @@ fn read(raw: &str, words: &Words) -> (Name, Sketch, String) {
         let direct = if direct.is_empty() { family } else { direct };
         let last = direct.len().saturating_sub(1);
         // Before the last word only a whole word can belong to the surname: `Garcia Molina`.
-        let may_be = |at: usize, word: &str| at == last || (at > 0 && at + 1 == last && word.chars().count() > 1);
+        let may_be =
+            |at: usize, word: &str| at == last || (at > 0 && at + 1 == last && word.chars().count() > 1);
         kept.extend(direct.iter().enumerate().map(|(at, word)| (*word, may_be(at, word))));
     }
     let mut folded = String::new();

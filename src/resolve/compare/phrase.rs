@@ -121,7 +121,8 @@ fn read(text: &str, words: &Words) -> Box<str> {
     if words.nobody.contains(folded.as_str()) {
         return "".into();
     }
-    let says = |word: &&str| !words.publishing.contains(*word) && !word.bytes().any(|byte| byte.is_ascii_digit());
+    let says =
+        |word: &&str| !words.publishing.contains(*word) && !word.bytes().any(|byte| byte.is_ascii_digit());
     let mut kept: Vec<&str> = folded.split(' ').filter(says).take(8).collect();
     if kept.is_empty() {
         kept = folded.split(' ').take(8).collect();

@@ -15,17 +15,8 @@ use crate::resolve::fold::{fold, hash32, hash64, roman};
 use crate::resolve::words::Words;
 
 /// Levels, best first.
-pub const LEVELS: &[&str] = &[
-    "exact-rare",
-    "exact",
-    "near",
-    "exact-common",
-    "contained",
-    "similar",
-    "generic",
-    "weak",
-    "different",
-];
+pub const LEVELS: &[&str] =
+    &["exact-rare", "exact", "near", "exact-common", "contained", "similar", "generic", "weak", "different"];
 const EXACT_RARE: u8 = 1;
 const EXACT: u8 = 2;
 const NEAR: u8 = 3;
@@ -110,8 +101,10 @@ impl Titles {
         const STEP: u32 = 1 << 16;
         for start in (0..count).step_by(STEP as usize) {
             let end = count.min(start + STEP);
-            let read: Vec<Read> =
-                (start..end).into_par_iter().map(|value| read(column.strings().get(value), words, bare)).collect();
+            let read: Vec<Read> = (start..end)
+                .into_par_iter()
+                .map(|value| read(column.strings().get(value), words, bare))
+                .collect();
             for one in read {
                 titles.push(&one);
             }
@@ -262,8 +255,7 @@ impl Titles {
             }
         }
         let all = (a.weight + b.weight).saturating_sub(shared).max(1);
-        let same_proper = (a.proper != 0 && a.proper == b.joined)
-            || (b.proper != 0 && b.proper == a.joined);
+        let same_proper = (a.proper != 0 && a.proper == b.joined) || (b.proper != 0 && b.proper == a.joined);
         let same_proper = same_proper || self.begins(a, b);
         if a.is_generic || b.is_generic {
             return if shared * 100 >= all * 85 { SIMILAR } else { DIFFERENT };
@@ -289,7 +281,9 @@ impl Titles {
     }
 
     fn folded(&self, entry: &Entry) -> &str {
-        self.text.get(entry.text as usize..entry.text as usize + usize::from(entry.length)).unwrap_or_default()
+        self.text
+            .get(entry.text as usize..entry.text as usize + usize::from(entry.length))
+            .unwrap_or_default()
     }
 
     fn words(&self, value: u32) -> &[Word] {
@@ -432,7 +426,7 @@ fn read(title: &str, words: &Words, bare: bool) -> Read {
         if let Some(number) = Words::digits(word).or_else(|| words.spelled(word))
             && number < 1000
             && next.is_some_and(|next| next.len() > 1 && words.designations.contains(next))
-            && !spans.get(at + 1).is_some_and(|(_, after)| words.number(after).is_some())
+            && spans.get(at + 1).is_none_or(|(_, after)| words.number(after).is_none())
         {
             parts.push(number);
             at += 1;

@@ -96,7 +96,13 @@ fn compare(a: Span, b: Span) -> u8 {
     if a == b {
         return SAME;
     }
-    let apart = if a.1 < b.0 { b.0 - a.1 } else if b.1 < a.0 { a.0 - b.1 } else { return OVERLAP };
+    let apart = if a.1 < b.0 {
+        b.0 - a.1
+    } else if b.1 < a.0 {
+        a.0 - b.1
+    } else {
+        return OVERLAP;
+    };
     match apart {
         1 => NEAR,
         2..=3 => CLOSE,
@@ -119,7 +125,9 @@ fn read(text: &str) -> Said {
             text.get(from..from + length).and_then(|digits| digits.parse::<u16>().ok()).unwrap_or(0)
         };
         let before = text.get(..at).unwrap_or_default();
-        let is_copyright = before.ends_with(['c', '©', 'p', '℗']) || before.trim_end().ends_with(['©', '℗']) || before.ends_with("copyright ");
+        let is_copyright = before.ends_with(['c', '©', 'p', '℗'])
+            || before.trim_end().ends_with(['©', '℗'])
+            || before.ends_with("copyright ");
         let spans = if is_copyright { &mut said.copyright } else { &mut said.published };
         match run {
             4 => {
@@ -143,7 +151,10 @@ fn read(text: &str) -> Said {
             }
             8 if number(at, 4) >= 1000 && number(at, 4) <= 2100 => spans.push((number(at, 4), number(at, 4))),
             2 | 3 => {
-                let unknown = bytes[at + run..].iter().take_while(|byte| matches!(byte, b'-' | b'u' | b'?' | b'X' | b'x')).count();
+                let unknown = bytes[at + run..]
+                    .iter()
+                    .take_while(|byte| matches!(byte, b'-' | b'u' | b'?' | b'X' | b'x'))
+                    .count();
                 let is_open = bytes.get(at + run + unknown).is_none_or(|next| !next.is_ascii_digit());
                 if unknown >= 4 - run || (run == 2 && unknown == 1 && is_open) {
                     let scale = if run == 2 { 100 } else { 10 };

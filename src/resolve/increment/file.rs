@@ -1,12 +1,14 @@
 //! The state between runs as a file.
 //!
 //! ```text
-//! file    = "PINRSLV" version(1 byte) model sources names dead runs edges groups checksum(8 bytes)
+//! file    = "PINRSLV" version(1 byte) frame* 0(4 bytes) checksum(8 bytes)
+//! frame   = length(4 bytes) bytes; together they hold
+//!           model sources names dead runs edges groups places
 //! number  = LEB128; of sorted lists the differences are written
 //! text    = length, bytes; of names only what differs from the name before
 //! ```
 //!
-//! It is written and read in one pass, and the checksum (XXH3) covers everything before it. A
+//! It is written and read in one pass, and the checksum (XXH3) covers the bytes of all frames. A
 //! file that is of another version, cut short or damaged is refused: a full run makes a new one.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,6 +21,7 @@ use crate::resolve::block::Keyed;
 use crate::resolve::compare::terms::Terms;
 use crate::resolve::compare::{Crowded, Vector, Weights};
 use crate::resolve::score::{Factor, Model};
+use crate::resolve::split::Places;
 
 const MAGIC: &[u8; 7] = b"PINRSLV";
 const VERSION: u8 = 1;
@@ -40,9 +43,9 @@ pub enum StateError {
 impl State {
     /// Writes everything that [`read`](Self::read) needs.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut out = Writer { out, sum: Xxh3::new() };
-        out.bytes(MAGIC)?;
-        out.bytes(&[VERSION])?;
+        out.write_all(MAGIC)?;
+        out.write_all(&[VERSION])?;
+        let mut out = Writer { out, sum: Xxh3::new(), frame: Vec::with_capacity(FRAME) };
         self.model.write(&mut out)?;
         out.number(self.sources.len() as u64)?;
         for source in &self.sources {
@@ -58,7 +61,8 @@ impl State {
             out.text(&key[shared..])?;
             before = key;
         }
-        let dead: Vec<u32> = (0..self.names.len() as u32).filter(|handle| !self.alive[*handle as usize]).collect();
+        let dead: Vec<u32> =
+            (0..self.names.len() as u32).filter(|handle| !self.alive[*handle as usize]).collect();
         out.number(dead.len() as u64)?;
         out.ascending(dead.iter().map(|handle| u64::from(*handle)))?;
         out.number(self.keys.len() as u64)?;
@@ -75,8 +79,12 @@ impl State {
         for (handle, group) in self.group.iter().enumerate() {
             out.number(u64::from(group ^ handle as u32))?;
         }
-        let sum = out.sum.digest();
-        out.out.write_all(&sum.to_le_bytes())
+        for handle in 0..self.names.len() as u32 {
+            let place = self.places.of(handle);
+            out.number(place.len() as u64)?;
+            place.iter().try_for_each(|number| out.bytes(&number.to_le_bytes()))?;
+        }
+        out.finish()
     }
 
     /// Weights follow from vectors, and vectors are few: each is written once.
@@ -105,16 +113,19 @@ impl State {
 
     /// Reads what [`write`](Self::write) wrote.
     pub fn read(from: &mut impl Read) -> Result<Self, StateError> {
-        let mut from = Reader { from, sum: Xxh3::new() };
-        let mut magic = [0; 7];
-        from.exact(&mut magic).map_err(|_| StateError::Foreign)?;
+        let mut head = [0; 8];
+        from.read_exact(&mut head).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => StateError::Foreign,
+            _ => StateError::Disk(error),
+        })?;
+        let [magic @ .., found] = head;
         if magic != *MAGIC {
             return Err(StateError::Foreign);
         }
-        let found = from.byte()?;
         if found != VERSION {
             return Err(StateError::Version { found });
         }
+        let mut from = Reader { from, sum: Xxh3::new(), frame: Vec::new(), at: 0 };
         let model = Model::read(&mut from)?;
         let sources: Vec<Box<str>> = from.list(|from| Ok(from.text()?.into()))?;
         let mut before = String::new();
@@ -160,15 +171,25 @@ impl State {
             let vector = *vectors.get(from.number()? as usize).ok_or(UNKNOWN)?;
             edges.push((known(left)?, known(right)?, vector));
         }
-        let group = (0..names.len() as u32).map(|handle| known(from.small()? ^ handle)).collect::<Result<_, _>>()?;
-        let sum = from.sum.digest();
-        let mut written = [0; 8];
-        from.exact(&mut written)?;
-        if u64::from_le_bytes(written) != sum {
-            return Err(StateError::Damaged("its checksum is another"));
+        let group =
+            (0..names.len() as u32).map(|handle| known(from.small()? ^ handle)).collect::<Result<_, _>>()?;
+        let mut places = Places::default();
+        let mut place = Vec::new();
+        for _ in 0..names.len() {
+            place.clear();
+            for _ in 0..from.number()? {
+                let mut bytes = [0; 4];
+                from.exact(&mut bytes)?;
+                place.push(u32::from_le_bytes(bytes));
+            }
+            places.push(&place);
         }
-        let weights: FxHashMap<Vector, f64> = vectors.iter().map(|vector| (*vector, model.weight(*vector))).collect();
-        let mut state = Self { model, names, sources, alive, by_name, keys, edges: FxHashMap::default(), group };
+        from.finish()?;
+        let weights: FxHashMap<Vector, f64> =
+            vectors.iter().map(|vector| (*vector, model.weight(*vector))).collect();
+        let mut state =
+            Self { model, names, sources, alive, by_name, keys, edges: FxHashMap::default(), group, places };
+        state.edges.reserve(edges.len());
         for (left, right, vector) in edges {
             state.link(left, right, vector, weights.get(&vector).copied().unwrap_or(0.0));
         }
@@ -229,7 +250,9 @@ impl Model {
             let bits = from.list(Reader::fractions)?;
             let mut signs = Vec::new();
             for list in &bits {
-                signs.push(list.iter().map(|_| Ok(from.byte()? != 0)).collect::<Result<Vec<bool>, StateError>>()?);
+                signs.push(
+                    list.iter().map(|_| Ok(from.byte()? != 0)).collect::<Result<Vec<bool>, StateError>>()?,
+                );
             }
             let size = chances.first().map_or(0, Vec::len);
             let is_sound = chances.len() == shares.len()
@@ -262,15 +285,49 @@ impl Model {
     }
 }
 
+fn cut_short(error: io::Error) -> StateError {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => StateError::Damaged("it is cut short"),
+        _ => StateError::Disk(error),
+    }
+}
+
+/// The length of a frame, or a little more.
+const FRAME: usize = 1 << 16;
+/// No frame is longer than this.
+const LONGEST: usize = 1 << 20;
+
 struct Writer<'a, W> {
     out: &'a mut W,
     sum: Xxh3,
+    frame: Vec<u8>,
 }
 
 impl<W: Write> Writer<'_, W> {
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.sum.update(bytes);
-        self.out.write_all(bytes)
+        for some in bytes.chunks(FRAME) {
+            self.frame.extend_from_slice(some);
+            if self.frame.len() >= FRAME {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&(self.frame.len() as u32).to_le_bytes())?;
+        self.out.write_all(&self.frame)?;
+        self.sum.update(&self.frame);
+        self.frame.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        if !self.frame.is_empty() {
+            self.flush()?;
+        }
+        self.out.write_all(&[0; 4])?;
+        self.out.write_all(&self.sum.digest().to_le_bytes())
     }
 
     fn number(&mut self, mut number: u64) -> io::Result<()> {
@@ -310,22 +367,62 @@ impl<W: Write> Writer<'_, W> {
 struct Reader<'a, R> {
     from: &'a mut R,
     sum: Xxh3,
+    frame: Vec<u8>,
+    at: usize,
 }
 
 impl<R: Read> Reader<'_, R> {
+    /// Reads the next frame.
+    fn fill(&mut self) -> Result<(), StateError> {
+        let length = u32::from_le_bytes(self.raw()?) as usize;
+        if length == 0 || length > LONGEST {
+            return Err(StateError::Damaged("a part of it has no length"));
+        }
+        self.frame.resize(length, 0);
+        self.from.read_exact(&mut self.frame).map_err(cut_short)?;
+        self.sum.update(&self.frame);
+        self.at = 0;
+        Ok(())
+    }
+
+    fn raw<const N: usize>(&mut self) -> Result<[u8; N], StateError> {
+        let mut bytes = [0; N];
+        self.from.read_exact(&mut bytes).map_err(cut_short)?;
+        Ok(bytes)
+    }
+
+    /// Nothing is left but the checksum, and it is right.
+    fn finish(&mut self) -> Result<(), StateError> {
+        if self.at != self.frame.len() || self.raw()? != [0; 4] {
+            return Err(StateError::Damaged("it goes on where it should end"));
+        }
+        if u64::from_le_bytes(self.raw()?) != self.sum.digest() {
+            return Err(StateError::Damaged("its checksum is another"));
+        }
+        Ok(())
+    }
+
     fn exact(&mut self, bytes: &mut [u8]) -> Result<(), StateError> {
-        self.from.read_exact(bytes).map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => StateError::Damaged("it is cut short"),
-            _ => StateError::Disk(error),
-        })?;
-        self.sum.update(bytes);
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            if self.at == self.frame.len() {
+                self.fill()?;
+            }
+            let count = bytes.len().min(self.frame.len() - self.at);
+            let (now, later) = bytes.split_at_mut(count);
+            now.copy_from_slice(&self.frame[self.at..self.at + count]);
+            self.at += count;
+            bytes = later;
+        }
         Ok(())
     }
 
     fn byte(&mut self) -> Result<u8, StateError> {
-        let mut byte = [0];
-        self.exact(&mut byte)?;
-        Ok(byte[0])
+        if self.at == self.frame.len() {
+            self.fill()?;
+        }
+        self.at += 1;
+        Ok(self.frame[self.at - 1])
     }
 
     fn number(&mut self) -> Result<u64, StateError> {
@@ -382,7 +479,10 @@ impl<R: Read> Reader<'_, R> {
         String::from_utf8(bytes).map_err(|_| StateError::Damaged("a text is not UTF-8"))
     }
 
-    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T, StateError>) -> Result<Vec<T>, StateError> {
+    fn list<T>(
+        &mut self,
+        mut one: impl FnMut(&mut Self) -> Result<T, StateError>,
+    ) -> Result<Vec<T>, StateError> {
         let count = self.number()?;
         let mut list = Vec::new();
         for _ in 0..count {

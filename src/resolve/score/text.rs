@@ -69,7 +69,13 @@ impl Model {
         let name = |text: &str| toml::Value::from(text).to_string();
         // Writing to a string does not fail.
         let _ = writeln!(out, "# Chances by level: of records that are one, then of each rival.");
-        let _ = writeln!(out, "profile = {}\nvectors = {}\nrounds = {}", name(&profile.name), self.vectors, self.rounds);
+        let _ = writeln!(
+            out,
+            "profile = {}\nvectors = {}\nrounds = {}",
+            name(&profile.name),
+            self.vectors,
+            self.rounds
+        );
         let _ = writeln!(out, "\n[shares]");
         for (hypothesis, share) in hypotheses(profile).zip(&self.shares) {
             let _ = writeln!(out, "{} = {share:?}", name(hypothesis));
@@ -78,7 +84,8 @@ impl Model {
             let of: Vec<String> = comparisons(factor).map(|at| name(&profile.compare[at].name)).collect();
             let _ = writeln!(out, "\n[[comparison]]\nof = [{}]\n[comparison.levels]", of.join(", "));
             for (at, level) in places(profile, factor) {
-                let chances: Vec<String> = factor.chances.iter().map(|list| format!("{:?}", list[at])).collect();
+                let chances: Vec<String> =
+                    factor.chances.iter().map(|list| format!("{:?}", list[at])).collect();
                 let _ = writeln!(out, "{} = [{}]", name(&level), chances.join(", "));
             }
         }
@@ -125,7 +132,11 @@ impl Model {
             factor.weigh();
         }
         let boxed = |values: Vec<String>| values.into_iter().map(String::into_boxed_str).collect();
-        model.crowded = raw.crowded.into_iter().map(|(feature, values)| (feature.into(), boxed(values))).collect::<Crowded>();
+        model.crowded = raw
+            .crowded
+            .into_iter()
+            .map(|(feature, values)| (feature.into(), boxed(values)))
+            .collect::<Crowded>();
         Ok(model)
     }
 }
