@@ -84,7 +84,15 @@ fn examples(help: &str) -> Vec<String> {
 
 /// What must be there before other examples can work comes first.
 fn rank(line: &str) -> usize {
-    let first = ["pinakes init", "pinakes import", "pinakes source add", "pinakes backup"];
+    // Harvests come before the examples that describe sources out there: no test asks those.
+    let first = [
+        "pinakes init",
+        "pinakes import",
+        "pinakes harvest",
+        "pinakes run",
+        "pinakes source add",
+        "pinakes backup",
+    ];
     let last = ["pinakes mapping unload", "pinakes source remove", "pinakes restore"];
     let found = |known: &[&str]| known.iter().position(|start| line.contains(start));
     found(&first).or(found(&last).map(|place| 100 + place)).unwrap_or(50)

@@ -18,23 +18,13 @@ use pinakes::record::{Model, RecordBuilder};
 use sophia::api::source::TripleSource;
 use sophia::api::term::SimpleTerm;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use support::{BASE, CATALOGUE, Desk, SAMPLE, marc, project};
+use support::{BASE, CATALOGUE, Desk, SAMPLE, marc, project, venv};
 
 /// Fails with the way out when a program is not there.
 #[track_caller]
 fn must_be_there(desk: &Desk, program: &str) {
     let there = desk.run(&format!("command -v {program}")).code == Some(0);
     assert!(there, "`{program}` is not installed; run scripts/setup");
-}
-
-/// A program of the Python environment that `scripts/setup` makes.
-#[track_caller]
-fn venv(program: &str) -> PathBuf {
-    let home = std::env::var_os("HOME").unwrap();
-    let path = PathBuf::from(home).join(".cache/pinakes/venv/bin").join(program);
-    assert!(path.exists(), "`{}` is not there; run scripts/setup", path.display());
-    path
 }
 
 fn ask(desk: &Desk, query: &str) -> bool {

@@ -212,6 +212,38 @@ fn s4_1_the_content_type_of_an_entry_is_shown_with_its_evidence() {
     assert_eq!(rows(&desk, typed), ["72"]);
 }
 
+/// S4.2: "Agent-to-type table is configuration; a book entry is never tested by the TV agents";
+/// S4.3: "Subsets are disjoint and cover; m is reported"; S4.4: "Comparison count with early stop is
+/// lower than without on a corpus with planted duplicates"
+#[test]
+fn s4_2_s4_3_s4_4_agents_of_one_type_search_their_shards_and_stop_early() {
+    let desk = Desk::new();
+    let import = |source: &str, file: &str| {
+        let path = project("examples").join(file);
+        desk.run(&format!("pinakes import --quiet --source {source} {}", path.display())).ok();
+    };
+    import("library", "library.mrc");
+    import("media", "films-and-music.jsonl");
+    resolve(&desk);
+    import("college", "college-marc8.mrc");
+    import("verbund", "verbund.marcxml");
+    let agents = resolve(&desk)["agents"].clone();
+    assert_eq!(agents["entries"], 43);
+    assert!(agents["found"].as_u64().unwrap() >= 15, "{agents:#}");
+    assert!(agents["compared"].as_u64() < agents["without_stop"].as_u64(), "{agents:#}");
+    let sets = agents["sets"].as_object().unwrap();
+    assert_eq!(sets["moving pictures"]["entries"], 0, "{agents:#}");
+    assert!(sets["texts"]["entries"].as_u64().unwrap() > 40, "{agents:#}");
+    // m agents a set; the shards of all sets together hold every instance that was there.
+    let mut owned = 0;
+    for told in sets.values() {
+        let shards = told["shards"].as_array().unwrap();
+        assert_eq!(told["agents"], shards.len());
+        owned += shards.iter().map(|size| size.as_u64().unwrap()).sum::<u64>();
+    }
+    assert_eq!(owned, 73 + 15);
+}
+
 /// S4.5: "Unique record appears once in the merged graph"
 #[test]
 fn s4_5_a_unique_record_appears_once() {

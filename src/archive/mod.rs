@@ -72,6 +72,9 @@ pub struct Archive {
     recent: Mutex<Option<(u64, Vec<Entry>)>>,
 }
 
+/// Makes an entry once it is known what became of those before it.
+type Closing<'a> = &'a mut dyn FnMut(&[Outcome]) -> Result<Entry, ArchiveError>;
+
 impl Archive {
     /// The archive in this directory, made if it is not there. What a killed process left
     /// half written is cut off; what it had synced is indexed.
@@ -110,13 +113,22 @@ impl Archive {
     /// Appends entries, in order, and syncs them. Records that are current already and
     /// rejects that are known are left out; the outcomes say which.
     pub fn append(&mut self, entries: &[Entry]) -> Result<Vec<Outcome>, ArchiveError> {
-        self.write(entries, false)
+        self.write(entries, false, None)
+    }
+
+    /// Appends entries and, in the same step, one that says what became of them.
+    pub fn append_with(
+        &mut self,
+        entries: &[Entry],
+        closing: Closing<'_>,
+    ) -> Result<Vec<Outcome>, ArchiveError> {
+        self.write(entries, false, Some(closing))
     }
 
     /// Appends records that [`append`](Self::append) took for [`Outcome::Known`], once it is
     /// clear that their other half is no longer there.
     pub fn append_known(&mut self, entries: &[Entry]) -> Result<Vec<Outcome>, ArchiveError> {
-        self.write(entries, true)
+        self.write(entries, true, None)
     }
 
     /// Begins a run, or goes on with one of the same files that was interrupted. Gives its
@@ -161,7 +173,12 @@ impl Archive {
         Ok(())
     }
 
-    fn write(&mut self, entries: &[Entry], force: bool) -> Result<Vec<Outcome>, ArchiveError> {
+    fn write(
+        &mut self,
+        entries: &[Entry],
+        force: bool,
+        closing: Option<Closing<'_>>,
+    ) -> Result<Vec<Outcome>, ArchiveError> {
         let durable = self.appends % DURABLE_EVERY == DURABLE_EVERY - 1;
         self.appends += 1;
         let Self { segments, index, rejects_seen, .. } = self;
@@ -179,6 +196,12 @@ impl Archive {
                     tables.note_block(first, segments.append(&block)?)?;
                     first = tables.next_sequence();
                     block.clear();
+                }
+            }
+            if let Some(closing) = closing {
+                let entry = closing(&outcomes)?;
+                if let (_, Some(stored)) = tables.take(&entry, force)? {
+                    write_entry(&entry, stored, &mut block)?;
                 }
             }
             if !block.is_empty() {

@@ -105,18 +105,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_and_columns_count_from_one_and_in_characters() {
-        let lines = Lines::of("é=1\n\nab");
-        let places: Vec<_> = [0, 2, 4, 5, 6, 7, 99].map(|at| lines.position(at)).to_vec();
-        assert_eq!(places, [(1, 1), (1, 2), (1, 4), (2, 1), (3, 1), (3, 2), (3, 3)]);
-    }
-}
-
 /// Names that somebody may have meant, the nearest first, at most three.
 pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let lower = name.to_lowercase();
@@ -128,4 +116,16 @@ pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String>
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(3).map(|(_, known)| known.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        let lines = Lines::of("é=1\n\nab");
+        let places: Vec<_> = [0, 2, 4, 5, 6, 7, 99].map(|at| lines.position(at)).to_vec();
+        assert_eq!(places, [(1, 1), (1, 2), (1, 4), (2, 1), (3, 1), (3, 2), (3, 3)]);
+    }
 }

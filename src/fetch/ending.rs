@@ -24,7 +24,7 @@ pub(super) fn ends_early(body: &[u8]) -> bool {
         }
     };
     // After the root there is nothing but comments and the like.
-    !after.is_some_and(|after| skip_misc(after) == Some(b""))
+    after.is_none_or(|after| skip_misc(after) != Some(b""))
 }
 
 /// What follows declarations, comments and processing instructions; nothing, if one of them

@@ -10,7 +10,7 @@ use super::intake::{Account, Intake, Summary};
 use super::store_writer::{self, Pending};
 use super::taking::{Decoded, Taking, placed};
 use super::{PipelineError, Request, Session, Watch};
-use crate::archive::{Entry, Kind, Origin, Run};
+use crate::archive::{ArchiveError, Entry, Kind, Origin, Run};
 use crate::config::Home;
 use crate::decode::Payload;
 use crate::diagnostic::{Code, Diagnostic};
@@ -95,6 +95,17 @@ pub struct Note {
     pub state: State,
 }
 
+impl Note {
+    /// As an entry, with what the run amounts to.
+    fn entry(&mut self, taking: Taking<'_>, summary: &Summary) -> Result<Entry, ArchiveError> {
+        let Taking { request, run } = taking;
+        self.time.clone_from(&request.time);
+        self.summary = summary.clone();
+        let json = serde_json::to_vec(self).map_err(std::io::Error::from)?;
+        Ok(Entry::new(Kind::Harvest, &request.source, "", run, &request.time).with_payload(json))
+    }
+}
+
 /// How far the harvest of a source is.
 pub fn harvest_note(session: &Session, source: &str) -> Result<Option<Note>, PipelineError> {
     let Some(json) = session.archive.harvest(source)? else { return Ok(None) };
@@ -122,7 +133,7 @@ pub fn notes_beside(home: &Home) -> Result<BTreeMap<String, Note>, PipelineError
         // A copy that cannot be read will be there again with the next page.
         Ok(json) => Ok(serde_json::from_slice(&json).unwrap_or_default()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(crate::archive::ArchiveError::from(error).into()),
+        Err(error) => Err(ArchiveError::from(error).into()),
     }
 }
 
@@ -497,26 +508,15 @@ impl Source {
             }
             decoded.push(rejected);
         }
-        let mut account = std::mem::take(&mut self.account);
-        // What the page amounts to is known when it is archived; the note counts what came before.
-        self.note.summary = account.summary.clone();
-        let note = self.noted()?;
-        let taking = Taking { request: &self.request, run: self.number };
-        let result = intake.batch(taking, &mut account, decoded, Some(note));
-        self.account = account;
-        result
+        let Self { request, number, account, note, .. } = self;
+        let taking = Taking { request, run: *number };
+        intake.batch(taking, account, decoded, Some(&mut |summary| note.entry(taking, summary)))
     }
 
     /// The state as an entry.
     fn noted(&mut self) -> Result<Entry, PipelineError> {
-        self.note.time.clone_from(&self.request.time);
-        if self.over {
-            self.note.summary = self.account.summary.clone();
-        }
-        let json =
-            serde_json::to_vec(&self.note).map_err(|error| crate::archive::ArchiveError::Io(error.into()))?;
-        let entry = Entry::new(Kind::Harvest, &self.request.source, "", self.number, &self.request.time);
-        Ok(entry.with_payload(json))
+        let taking = Taking { request: &self.request, run: self.number };
+        Ok(self.note.entry(taking, &self.account.summary)?)
     }
 
     fn say(&mut self, notices: Vec<Diagnostic>, intake: &mut Intake<'_>) {

@@ -8,7 +8,7 @@ use super::Watch;
 use super::described::Describing;
 use super::store_writer::{Pending, Store};
 use super::taking::{Decoded, Taking, placed};
-use crate::archive::{Archive, Entry, Kind, Outcome, Run, RunReport};
+use crate::archive::{Archive, ArchiveError, Entry, Kind, Outcome, Run, RunReport};
 use crate::catalogue::Graphs;
 use crate::concordance::Concordances;
 use crate::decode;
@@ -69,6 +69,9 @@ impl Account {
     }
 }
 
+/// Makes the note of a batch from what the run amounts to with it.
+pub(super) type Noting<'a> = &'a mut dyn FnMut(&Summary) -> Result<Entry, ArchiveError>;
+
 /// The way from decoded records into the catalogue.
 pub(super) struct Intake<'a> {
     pub archive: &'a mut Archive,
@@ -84,54 +87,55 @@ pub(super) struct Intake<'a> {
 }
 
 impl Intake<'_> {
-    /// Archives a batch, and a note that counts only together with it; then hands what is new
-    /// to the store.
+    /// Archives a batch, and a note of what it amounts to that counts only together with it;
+    /// then hands what is new to the store.
     pub fn batch(
         &mut self,
         taking: Taking<'_>,
         account: &mut Account,
         decoded: Vec<Decoded>,
-        note: Option<Entry>,
+        note: Option<Noting<'_>>,
     ) -> Result<(), PipelineError> {
-        let (mut entries, rest): (Vec<Entry>, Vec<_>) =
+        let (entries, rest): (Vec<Entry>, Vec<_>) =
             decoded.into_iter().map(|d| (d.entry, (d.record, d.diagnostics))).unzip();
-        entries.extend(note);
-        let outcomes = self.archive.append(&entries)?;
+        let outcomes = match note {
+            None => self.archive.append(&entries)?,
+            Some(note) => {
+                let mut summary = account.summary.clone();
+                rest.iter().flat_map(|(_, said)| said).for_each(|said| summary.note(said));
+                self.archive.append_with(&entries, &mut |outcomes| {
+                    entries
+                        .iter()
+                        .zip(outcomes)
+                        .for_each(|(entry, outcome)| summary.count(entry.kind, *outcome));
+                    note(&summary)
+                })?
+            }
+        };
         let mut fresh = Vec::with_capacity(entries.len());
         for ((entry, (record, diagnostics)), outcome) in entries.into_iter().zip(rest).zip(outcomes) {
             for diagnostic in diagnostics {
                 self.say(account, diagnostic);
             }
-            let summary = &mut account.summary;
+            account.summary.count(entry.kind, outcome);
             if entry.kind == Kind::Reject {
-                summary.rejected += 1;
                 continue;
             }
-            summary.records += 1;
             if let (Some(seen), Kind::Record) = (&mut account.seen, entry.kind) {
-                seen.push(entry.id.as_bytes()).map_err(crate::archive::ArchiveError::from)?;
+                seen.push(entry.id.as_bytes()).map_err(ArchiveError::from)?;
             }
             if outcome != Outcome::Known {
                 account.known.remove(&entry.id);
             }
-            match outcome {
-                Outcome::New => summary.new += 1,
-                Outcome::Changed => summary.changed += 1,
-                Outcome::Unchanged => summary.unchanged += 1,
-                Outcome::Withdrawn => summary.withdrawn += 1,
-                Outcome::Duplicate => {
-                    summary.duplicates += 1;
-                    self.say_duplicate(taking, account, &entry);
-                }
-                Outcome::Known => {
-                    summary.duplicates += 1;
-                    self.say_duplicate(taking, account, &entry);
-                    account.known.insert(entry.id.clone(), entry);
-                    continue;
-                }
+            if matches!(outcome, Outcome::Duplicate | Outcome::Known) {
+                self.say_duplicate(taking, account, &entry);
             }
-            if outcome != Outcome::Unchanged {
-                fresh.push((entry, record, outcome));
+            match outcome {
+                Outcome::Unchanged => {}
+                Outcome::Known => {
+                    account.known.insert(entry.id.clone(), entry);
+                }
+                _ => fresh.push((entry, record, outcome)),
             }
         }
         self.store(taking, account, fresh)
@@ -249,7 +253,7 @@ impl Intake<'_> {
     /// in order, so one pass does.
     fn withdraw_missing(&mut self, taking: Taking<'_>, account: &mut Account) -> Result<(), PipelineError> {
         let Some(seen) = account.seen.take() else { return Ok(()) };
-        let mut seen = seen.sorted().map_err(crate::archive::ArchiveError::from)?.peekable();
+        let mut seen = seen.sorted().map_err(ArchiveError::from)?.peekable();
         // A list that was read in part, or in the wrong format, says nothing about the rest.
         let partly = account.summary.diagnostics.contains_key(Code::TrailingBytes.slug());
         let hold_back = account.summary.rejected > 0 || account.summary.records == 0 || partly;
@@ -261,7 +265,7 @@ impl Intake<'_> {
                 Ok(next) => &**next < id.as_bytes(),
                 Err(_) => true,
             }) {
-                next.map_err(crate::archive::ArchiveError::from)?;
+                next.map_err(ArchiveError::from)?;
             }
             let there = matches!(seen.peek(), Some(Ok(next)) if &**next == id.as_bytes());
             if there || state.current().is_none_or(|version| version.withdrawn) {
@@ -305,7 +309,7 @@ impl Intake<'_> {
     }
 
     pub fn say(&mut self, account: &mut Account, diagnostic: Diagnostic) {
-        *account.summary.diagnostics.entry(diagnostic.code.slug().to_owned()).or_default() += 1;
+        account.summary.note(&diagnostic);
         self.watch.diagnostic(&diagnostic);
     }
 }
@@ -321,6 +325,27 @@ fn decode_late(entry: &Entry, diagnostics: &mut Vec<Diagnostic>) -> Option<Recor
 }
 
 impl Summary {
+    /// Counts an entry by what became of it.
+    fn count(&mut self, kind: Kind, outcome: Outcome) {
+        if kind == Kind::Reject {
+            self.rejected += 1;
+            return;
+        }
+        self.records += 1;
+        match outcome {
+            Outcome::New => self.new += 1,
+            Outcome::Changed => self.changed += 1,
+            Outcome::Unchanged => self.unchanged += 1,
+            Outcome::Withdrawn => self.withdrawn += 1,
+            Outcome::Duplicate | Outcome::Known => self.duplicates += 1,
+        }
+    }
+
+    /// Counts something that was said.
+    fn note(&mut self, diagnostic: &Diagnostic) {
+        *self.diagnostics.entry(diagnostic.code.slug().to_owned()).or_default() += 1;
+    }
+
     fn report(&self) -> RunReport {
         RunReport {
             records: self.records,

@@ -13,7 +13,7 @@ use crate::map::{self, ContentTypes};
 use crate::record::Model;
 use oxrdf::Triple;
 use rayon::prelude::*;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 /// Entries mapped side by side before their statements go to the store.
 const BATCH: usize = 1024;
@@ -124,13 +124,19 @@ impl Session {
     }
 
     fn with_lock(home: Home, lock: Lock, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
+        // Said once: a harvest opens the catalogue again and again.
+        static SAID: Once = Once::new();
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
         let session = Self::assemble(home, archive, catalogue, lock)?;
         catch_up(&session, watch)?;
         super::following::follow_rules(&session, watch)?;
-        super::sources::mirror_sources(&session)?;
+        if !super::sources::mirror_sources(&session)? {
+            SAID.call_once(|| {
+                tracing::warn!("a source description has a mistake; `pinakes source list` says where");
+            });
+        }
         Ok(session)
     }
 

@@ -1,12 +1,10 @@
 //! Hostile files: alive, quick, bounded, neighbours kept, silent to the outside, repeatable.
 
-use crate::Score;
 use crate::process::{Run, pinakes};
+use crate::repository::Canary;
+use crate::{CANARY, Score};
 use serde_json::Value;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What one file may take.
@@ -62,7 +60,7 @@ const EXPECTED: &[(&str, u64, u64, &str)] = &[
 ];
 
 pub(crate) fn run(folder: &Path, score: &mut Score) {
-    let canary = Canary::listen();
+    let canary = Canary::start(CANARY);
     println!(
         "{:<12} {:>6} {:>9} {:>9} {:>10} {:>9}",
         "set", "files", "refusals", "slowest", "most MB", "seconds"
@@ -108,8 +106,8 @@ pub(crate) fn run(folder: &Path, score: &mut Score) {
             started.elapsed().as_secs_f64()
         );
     }
-    score.check(canary.heard() == 0, || format!("{} requests left the program", canary.heard()));
-    println!("requests heard outside: {}", canary.heard());
+    score.check(canary.connections() == 0, || format!("{} requests left the program", canary.connections()));
+    println!("requests heard outside: {}", canary.connections());
 }
 
 fn check(name: &str, runs: &[Run; 2], score: &mut Score) {
@@ -161,31 +159,4 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
-}
-
-/// Listens where every hostile address points.
-struct Canary {
-    heard: Arc<AtomicUsize>,
-}
-
-impl Canary {
-    fn listen() -> Self {
-        let heard = Arc::new(AtomicUsize::new(0));
-        match TcpListener::bind("127.0.0.1:19999") {
-            Ok(listener) => {
-                let heard = Arc::clone(&heard);
-                std::thread::spawn(move || {
-                    for _ in listener.incoming() {
-                        heard.fetch_add(1, Ordering::SeqCst);
-                    }
-                });
-            }
-            Err(error) => println!("the canary cannot listen: {error}"),
-        }
-        Self { heard }
-    }
-
-    fn heard(&self) -> usize {
-        self.heard.load(Ordering::SeqCst)
-    }
 }

@@ -36,6 +36,18 @@ pub fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
+/// A program of the Python environment that `scripts/setup` makes.
+#[track_caller]
+pub fn venv(program: &str) -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+        || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache"),
+        PathBuf::from,
+    );
+    let path = cache.join("pinakes/venv/bin").join(program);
+    assert!(path.exists(), "`{}` is not there; run scripts/setup test", path.display());
+    path
+}
+
 /// Held while a process is started, and while something locked is closed.
 static STARTING: Mutex<()> = Mutex::new(());
 

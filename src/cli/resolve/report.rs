@@ -34,6 +34,24 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
             ))?;
         }
     }
+    if let Some(agents) = resolved.agents.as_ref().filter(|agents| agents.entries > 0) {
+        output::line(&format!(
+            "{} looked for: {} found, {} compared where {} would be without stopping",
+            output::count(agents.entries, "new record"),
+            output::number(agents.found),
+            output::count(agents.compared, "pair"),
+            output::number(agents.without_stop)
+        ))?;
+        for (set, told) in agents.sets.iter().filter(|(_, told)| told.entries > 0) {
+            let shards: Vec<String> = told.shards.iter().map(|size| output::number(*size as u64)).collect();
+            output::line(&format!(
+                "  {set}: {}, shards of {}, {} looked for",
+                output::count(u64::from(told.agents), "agent"),
+                shards.join(" "),
+                output::number(told.entries)
+            ))?;
+        }
+    }
     let verb = if resolved.dry_run { "would be written" } else { "written" };
     output::line(&format!(
         "{verb}: {} new, {} changed, {} removed",

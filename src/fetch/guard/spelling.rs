@@ -72,10 +72,10 @@ fn check(mut url: Url) -> Result<Url, Refusal> {
     url.set_fragment(None);
     // `host.` and `host` are one host, with one pin, one robots.txt and one place in the queue.
     let plain = url.domain().and_then(|host| host.strip_suffix('.')).map(str::to_owned);
-    if let Some(host) = plain {
-        if host.is_empty() || host.ends_with('.') || url.set_host(Some(&host)).is_err() {
-            return bad("its host is no name");
-        }
+    if let Some(host) = plain
+        && (host.is_empty() || host.ends_with('.') || url.set_host(Some(&host)).is_err())
+    {
+        return bad("its host is no name");
     }
     Ok(url)
 }

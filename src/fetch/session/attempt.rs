@@ -161,13 +161,12 @@ impl Session {
             self.identity.sign(headers);
         }
         // The jar gives a cookie only to the origin it came from.
-        if question.purpose != Purpose::Rules {
-            if let Some(mut value) =
+        if question.purpose != Purpose::Rules
+            && let Some(mut value) =
                 lock(&self.jar).header(url).and_then(|text| HeaderValue::from_str(&text).ok())
-            {
-                value.set_sensitive(true);
-                headers.insert(header::COOKIE, value);
-            }
+        {
+            value.set_sensitive(true);
+            headers.insert(header::COOKIE, value);
         }
         if let Some(fields) = form {
             let kind = HeaderValue::from_static("application/x-www-form-urlencoded");

@@ -36,6 +36,16 @@ impl Trouble {
         }
     }
 
+    /// How much patience it costs. Answers without an end and answers that never come take
+    /// minutes each, so a few of them are enough.
+    pub fn cost(&self) -> u32 {
+        match self {
+            Self::Fault(Fault { kind: FaultKind::TooLarge, .. }) => 8,
+            Self::Fault(Fault { kind: FaultKind::Timeout, .. }) => 4,
+            _ => 1,
+        }
+    }
+
     pub fn into_error(self, url: &str) -> HarvestError {
         let url = url.to_owned();
         match self {

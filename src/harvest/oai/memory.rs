@@ -21,6 +21,8 @@ pub(super) struct Memory {
     headers: FxHashSet<u64>,
     /// Requests that failed in a row.
     pub failures: u32,
+    /// What they cost.
+    pub patience: u32,
     /// What was to do before they began to fail.
     pub before: Option<Vec<Task>>,
 }
@@ -62,6 +64,7 @@ impl Memory {
     /// A request succeeded.
     pub fn succeeded(&mut self) {
         self.failures = 0;
+        self.patience = 0;
         self.before = None;
     }
 }

@@ -40,8 +40,9 @@ pub struct Limits {
     pub restarts: u32,
     /// How many pages in a row may bring no new identifier.
     pub stale_pages: u32,
-    /// How many requests in a row may fail before the repository is left alone.
-    pub failures: u32,
+    /// How many requests in a row may fail before the repository is left alone; those that
+    /// take long count several times.
+    pub patience: u32,
     /// How many records and windows may be owed to the next run.
     pub owed: usize,
     /// In how many runs what is owed is asked for.
@@ -53,7 +54,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         // Halving twenty years down to a second takes thirty requests, each of which may fail.
-        Self { attempts: 3, restarts: 3, stale_pages: 5, failures: 40, owed: 1000, owed_runs: 5, batch: 20 }
+        Self { attempts: 3, restarts: 3, stale_pages: 5, patience: 40, owed: 1000, owed_runs: 5, batch: 20 }
     }
 }
 

@@ -139,12 +139,14 @@ impl Harvest {
             }
         }
         self.memory.failures += 1;
+        self.memory.patience += trouble.cost();
         let before = self.memory.before.get_or_insert_with(|| run.tasks.clone());
-        if self.memory.failures < self.plan.limits.failures {
+        if self.memory.patience < self.plan.limits.patience {
             return Ok(trouble);
         }
         run.tasks = std::mem::take(before);
         let failures = std::mem::take(&mut self.memory.failures);
+        self.memory.patience = 0;
         self.memory.before = None;
         Err(HarvestError::Exhausted { failures, last: trouble.into_error(url).to_string() })
     }

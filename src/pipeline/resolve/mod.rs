@@ -21,6 +21,7 @@ mod naming;
 mod preferring;
 mod reading;
 mod reviewing;
+mod searching;
 mod showing;
 mod texts;
 mod writing;
@@ -36,6 +37,7 @@ pub use showing::{ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue,
 
 use super::{PipelineError, Session, Watch};
 use crate::config::Home;
+use crate::resolve::agents::Report;
 use crate::resolve::block::Blocking;
 use crate::source::Registry;
 use cache::Cache;
@@ -86,6 +88,9 @@ pub struct Resolved {
     pub merged: BTreeMap<&'static str, u64>,
     /// Pairs compared, by profile.
     pub compared: BTreeMap<&'static str, u64>,
+    /// What the agents of each content type had to do with records that came new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agents: Option<Report>,
     /// How pairs were found, by profile.
     pub blocking: BTreeMap<&'static str, Blocks>,
     /// Alike, and kept apart all the same: by a veto, by a person, or by all other pairs.
@@ -153,9 +158,10 @@ pub fn resolve(
     watch.begin("comparing", None);
     let groups = grouping::group(&entities, &tables, &texts, &rulings, known)?;
     watch.end();
+    let agents = searching::search(&cache, &entities, &tables.instance, &texts.instance, &groups.instance)?;
     drop(tables);
     let naming = Naming::of_groups(&entities, &groups.of, &cache)?;
-    let mut resolved = Resolved { read, dry_run: request.dry_run, ..Resolved::default() };
+    let mut resolved = Resolved { read, agents, dry_run: request.dry_run, ..Resolved::default() };
     resolved.count(&groups, &naming);
     resolved.sources = shares(&entities, &naming);
     resolved.contradicted = contradicted(&groups, &rulings);

@@ -841,7 +841,10 @@ fn with_a_bad_record(
     outer
 }
 
-fn failures() -> [fn(String) -> Result<Vec<u8>, FaultKind>; 5] {
+/// What a server makes of an answer that has the bad record in it.
+type Failing = fn(String) -> Result<Vec<u8>, FaultKind>;
+
+fn failures() -> [Failing; 5] {
     [
         |_| Err(FaultKind::Status(500)),
         |_| Err(FaultKind::Truncated),

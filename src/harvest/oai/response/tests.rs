@@ -71,6 +71,11 @@ fn check_as_imported(bytes: &[u8]) {
     ours.sort_by_key(|(offset, ..)| *offset);
     let theirs = imported(bytes);
     let shown = String::from_utf8_lossy(bytes);
+    // Where a document is cut before a header, import does not know the record for one; the
+    // harvest keeps its bytes.
+    if ours.len() == theirs.len() + 1 && ours.last().is_some_and(|(.., what)| what.is_err()) {
+        ours.pop();
+    }
     assert_eq!(ours.len(), theirs.len(), "{shown}");
     for (ours, theirs) in ours.into_iter().zip(theirs) {
         assert_eq!((ours.0, &ours.1), (theirs.0, &theirs.1), "{shown}");
