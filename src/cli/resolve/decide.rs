@@ -124,7 +124,8 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
         output::json(decided)?;
     } else {
         let Decided { decision, act, named, resolved } = decided;
-        output::line(&format!("decision {decision}: {act} {}", named.join(" ")))?;
+        let named = if named.is_empty() { "an earlier decision".to_owned() } else { named.join(" ") };
+        output::line(&format!("decision {decision}: {act} {named}"))?;
         output::line(&format!(
             "{} new, {} changed, {} removed",
             output::count(resolved.new, "entry").replace("entrys", "entries"),

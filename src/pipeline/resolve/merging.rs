@@ -13,6 +13,7 @@ use super::naming::Naming;
 use super::preferring::{Candidate, Preferring, Standing};
 use super::texts::{ProfileText, Texts};
 use super::{PipelineError, ResolveError};
+use crate::archive::Entry;
 use crate::catalogue::Graphs;
 use crate::ontology::{bf, dcterms, pin, prov, rdf, rdfs, skos, xsd};
 use crate::pipeline::Session;
@@ -121,11 +122,23 @@ impl<'a> Merging<'a> {
         }
         records.sort_unstable();
         records.dedup();
+        // In the order of the archive, so that each of its blocks is read once.
+        let mut places: Vec<(u64, u32)> = Vec::with_capacity(records.len());
+        for record in records {
+            let Some((source, id)) = self.entities.records.get(record as usize) else { continue };
+            let state = self.session.archive.record(source, id)?.unwrap_or_default();
+            places.push((state.current().map_or(0, |version| version.sequence), record));
+        }
+        places.sort_unstable();
         let mut waiting: FxHashMap<EntryKey, Vec<Contribution>> = FxHashMap::default();
         let mut done = 0;
-        for some in records.chunks(BATCH) {
+        for some in places.chunks(BATCH) {
+            let mut read: Vec<(u32, Option<Entry>)> = Vec::with_capacity(some.len());
+            for (sequence, record) in some {
+                read.push((*record, self.session.archive.entry(*sequence)?));
+            }
             let given: Vec<Vec<(EntryKey, Contribution)>> =
-                some.par_iter().map(|record| self.of_record(*record, wanted)).collect::<Result<_, _>>()?;
+                read.into_par_iter().map(|(record, entry)| self.of_record(record, entry, wanted)).collect();
             let mut complete = Vec::new();
             for (key, contribution) in given.into_iter().flatten() {
                 let gathered = waiting.entry(key).or_default();
@@ -149,16 +162,12 @@ impl<'a> Merging<'a> {
     fn of_record(
         &self,
         record: u32,
+        entry: Option<Entry>,
         wanted: &FxHashSet<EntryKey>,
-    ) -> Result<Vec<(EntryKey, Contribution)>, PipelineError> {
-        let Some((source, id)) = self.entities.records.get(record as usize) else { return Ok(Vec::new()) };
+    ) -> Vec<(EntryKey, Contribution)> {
+        let Some((source, id)) = self.entities.records.get(record as usize) else { return Vec::new() };
         let graphs = &self.session.home.graphs;
         let name = graphs.record(source, id);
-        let state = self.session.archive.record(source, id)?.unwrap_or_default();
-        let entry = match state.current() {
-            Some(version) => self.session.archive.entry(version.sequence)?,
-            None => None,
-        };
         let triples = entry.and_then(|entry| self.session.triples(&entry)).unwrap_or_default();
         let description = Description::new(&name, &triples, &self.texts.entries);
         let range = self.entities.of_record(record);
@@ -186,7 +195,7 @@ impl<'a> Merging<'a> {
                 if key.0 == Kind::Hub { description.labels_of(node, bf::EXPRESSION_OF) } else { Vec::new() };
             given.push((key, Contribution { number, standing: standing.clone(), triples, spare }));
         }
-        Ok(given)
+        given
     }
 
     /// One entry of what its members give.
