@@ -26,7 +26,10 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("mappings can be read") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            gather(&path, files);
+            // What makes two records one is no concordance, and is read by whoever resolves.
+            if !path.ends_with("resolve") {
+                gather(&path, files);
+            }
         } else if path.extension().is_some_and(|ending| ending == "toml" || ending == "tsv" || ending == "rq")
         {
             println!("cargo::rerun-if-changed={}", path.display());

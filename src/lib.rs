@@ -17,5 +17,6 @@ pub mod ontology;
 pub mod pipeline;
 pub mod publish;
 pub mod record;
+pub mod resolve;
 pub mod sort;
 pub mod source;

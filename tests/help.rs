@@ -156,6 +156,17 @@ fn the_commands_of_the_readme_run_as_written() {
 }
 
 #[test]
+fn the_commands_of_the_guide_to_resolving_run_as_written() {
+    let desk = desk();
+    desk.run("pinakes init catalogue --base https://catalogue.example/").ok();
+    desk.run("pinakes import --quiet --source loc records.mrc").ok();
+    desk.run("pinakes import --quiet --source spreadsheet books.csv.gz").ok();
+    let lines = readme_lines(&std::fs::read_to_string(project("docs/resolving.md")).unwrap());
+    assert!(lines.len() > 8, "{lines:?}");
+    check_examples(&desk, &lines);
+}
+
+#[test]
 fn lines_of_fenced_blocks_are_found() {
     let text = "pinakes outside\n```console\n$ pinakes status\n3 records\n$ make demo\n$ pinakes query \\\n    -e 'ASK {}'\n```\n```rust\npinakes no\n```\n```sh\npinakes verify\n```\n";
     assert_eq!(readme_lines(text), ["pinakes status", "pinakes query -e 'ASK {}'", "pinakes verify"]);

@@ -135,6 +135,28 @@ fn s0_11_a_rebuild_killed_at_random_moments_ends_as_if_undisturbed() {
     check_kills(&desk, "pinakes rebuild", 8, 13);
 }
 
+/// A kill at any moment of resolving leaves the last complete state, and the next run ends where an
+/// undisturbed one does — here: the first master.
+#[test]
+fn a_first_resolution_killed_at_random_moments_ends_as_if_undisturbed() {
+    let desk = Desk::new();
+    desk.write("many.mrc", marc::many(0..300, 1));
+    desk.run("pinakes import --source one many.mrc && pinakes import --source two many.mrc").ok();
+    check_kills(&desk, "pinakes resolve", 8, 14);
+}
+
+/// The same, for a master that follows changes.
+#[test]
+fn a_later_resolution_killed_at_random_moments_ends_as_if_undisturbed() {
+    let desk = Desk::new();
+    desk.write("many.mrc", marc::many(0..300, 1));
+    desk.run("pinakes import --source one many.mrc && pinakes import --source two many.mrc").ok();
+    desk.run("pinakes resolve").ok();
+    desk.write("many.mrc", marc::many(100..400, 2));
+    desk.run("pinakes import --source two --replace many.mrc").ok();
+    check_kills(&desk, "pinakes resolve", 8, 15);
+}
+
 /// A writer killed between its first batch and the note of it leaves statements in a store
 /// whose position is 0. A record that had another version by then once kept both.
 #[test]

@@ -28,6 +28,11 @@ pub enum Kind {
     ConcordanceUnloaded,
     /// How far the harvest of a source is; written with the page that got it there.
     Harvest,
+    /// What a person said about duplicates; it names records by source and id.
+    Decision,
+    /// What resolving must find again when the store is made anew: the names it gave to entries,
+    /// or the weights it learned. The id says which.
+    Resolution,
 }
 
 impl Kind {

@@ -31,6 +31,10 @@ pub(super) const SOURCES: TableDefinition<&str, &[u8]> = TableDefinition::new("s
 pub(super) const CONCORDANCES: TableDefinition<&str, &[u8]> = TableDefinition::new("concordances");
 /// The last word on the harvest of a source.
 pub(super) const HARVESTS: TableDefinition<&str, &[u8]> = TableDefinition::new("harvests");
+/// People's decisions about duplicates, by their entry.
+pub(super) const DECISIONS: TableDefinition<u64, &[u8]> = TableDefinition::new("decisions");
+/// What resolving left behind: the entry, and what it is.
+pub(super) const RESOLUTIONS: TableDefinition<u64, &str> = TableDefinition::new("resolutions");
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Pages of the index held in memory.
@@ -359,6 +363,36 @@ impl Index {
         };
         let note = table.get(source).map_err(failed)?;
         Ok(note.map(|note| note.value().to_vec()))
+    }
+
+    /// People's decisions, oldest first.
+    pub fn decisions(&self) -> Result<Vec<(u64, Vec<u8>)>, ArchiveError> {
+        let table = match self.read()?.open_table(DECISIONS) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let rows = table.iter().map_err(failed)?;
+        rows.map(|row| {
+            let (sequence, payload) = row.map_err(failed)?;
+            Ok((sequence.value(), payload.value().to_vec()))
+        })
+        .collect()
+    }
+
+    /// What resolving left behind, oldest first.
+    pub fn resolutions(&self) -> Result<Vec<(u64, String)>, ArchiveError> {
+        let table = match self.read()?.open_table(RESOLUTIONS) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let rows = table.iter().map_err(failed)?;
+        rows.map(|row| {
+            let (sequence, what) = row.map_err(failed)?;
+            Ok((sequence.value(), what.value().to_owned()))
+        })
+        .collect()
     }
 
     pub fn rejects(&self) -> Result<Vec<u64>, ArchiveError> {

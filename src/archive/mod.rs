@@ -7,8 +7,8 @@
 //! is read again from the segments.
 //!
 //! Identity is source and id. The same id with the same payload is nothing new, with another
-//! payload a new version; older versions stay. Rejected bytes are kept too, and so will be the
-//! acts of people.
+//! payload a new version; older versions stay. Rejected bytes are kept too, and so are the acts
+//! of people.
 
 mod entry;
 mod index;
@@ -44,6 +44,9 @@ const BLOCK: usize = 64 * 1024;
 /// The index is made durable after this many appends; a kill costs reading that much again.
 const DURABLE_EVERY: usize = 16;
 
+/// Blocks held in memory for the next read.
+const RECENT: usize = 4;
+
 /// What became of a record that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -67,9 +70,9 @@ pub struct Archive {
     appends: usize,
     /// Known rejects that this process met again.
     rejects_seen: FxHashSet<u64>,
-    /// The block read last, by its first entry's number: neighbours are often read one after
-    /// the other, and a block holds some hundred.
-    recent: Mutex<Option<(u64, Vec<Entry>)>>,
+    /// The blocks read last, by their first entry's number: neighbours are often read one after
+    /// the other, and a block holds some hundred; an entry may point at an equal one elsewhere.
+    recent: Mutex<Vec<(u64, Vec<Entry>)>>,
 }
 
 /// Makes an entry once it is known what became of those before it.
@@ -268,6 +271,24 @@ impl Archive {
         self.index.harvest(source)
     }
 
+    /// People's decisions about duplicates, oldest first: the entry's number and its payload.
+    pub fn decisions(&self) -> Result<Vec<(u64, Vec<u8>)>, ArchiveError> {
+        self.index.decisions()
+    }
+
+    /// What resolving left behind, oldest first: the entry's number and what it is.
+    pub fn resolutions(&self) -> Result<Vec<(u64, String)>, ArchiveError> {
+        self.index.resolutions()
+    }
+
+    /// Appends a decision or what resolving leaves behind, durably in the index too. Gives the
+    /// number of the last entry.
+    pub fn append_note(&mut self, entries: &[Entry]) -> Result<u64, ArchiveError> {
+        self.appends = DURABLE_EVERY - 1;
+        self.append(entries)?;
+        self.last_sequence()
+    }
+
     /// The numbers of rejects not yet made good, oldest first.
     pub fn rejects(&self) -> Result<Vec<u64>, ArchiveError> {
         self.index.rejects()
@@ -317,11 +338,14 @@ impl Archive {
     fn read(&self, sequence: u64) -> Result<Option<Entry>, ArchiveError> {
         let Some((first, place)) = self.index.block(sequence)? else { return Ok(None) };
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let entries = match &mut *recent {
-            Some((held, entries)) if *held == first => entries,
-            other => &mut other.insert((first, self.segments.read(place, first)?)).1,
-        };
-        Ok(entries.iter().find(|entry| entry.sequence == sequence).cloned())
+        if !recent.iter().any(|(held, _)| *held == first) {
+            if recent.len() >= RECENT {
+                recent.remove(0);
+            }
+            recent.push((first, self.segments.read(place, first)?));
+        }
+        let held = recent.iter().find(|(held, _)| *held == first);
+        Ok(held.and_then(|(_, entries)| entries.iter().find(|entry| entry.sequence == sequence)).cloned())
     }
 
     /// Fetches the payload of an entry that only points at an equal one.

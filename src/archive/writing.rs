@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, Kind, PayloadHash, Stored};
 use super::index::{
-    BLOCKS, CONCORDANCES, ConcordanceVersion, End, HARVESTS, META, OLDER, PAYLOADS, Place, RECORDS,
-    REJECT_KEYS, REJECTS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version, failed, from_json, key,
-    older_key,
+    BLOCKS, CONCORDANCES, ConcordanceVersion, DECISIONS, End, HARVESTS, META, OLDER, PAYLOADS, Place,
+    RECORDS, REJECT_KEYS, REJECTS, RESOLUTIONS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version,
+    failed, from_json, key, older_key,
 };
 use super::{ArchiveError, Outcome};
 use redb::{ReadableTable, Table, WriteTransaction};
@@ -22,6 +22,8 @@ pub(super) struct Tables<'t> {
     sources: Table<'t, &'static str, &'static [u8]>,
     concordances: Table<'t, &'static str, &'static [u8]>,
     harvests: Table<'t, &'static str, &'static [u8]>,
+    decisions: Table<'t, u64, &'static [u8]>,
+    resolutions: Table<'t, u64, &'static str>,
     meta: Table<'t, &'static str, u64>,
     next: u64,
     counts: FxHashMap<String, SourceCounts>,
@@ -44,6 +46,8 @@ impl<'t> Tables<'t> {
             sources: transaction.open_table(SOURCES).map_err(failed)?,
             concordances: transaction.open_table(CONCORDANCES).map_err(failed)?,
             harvests: transaction.open_table(HARVESTS).map_err(failed)?,
+            decisions: transaction.open_table(DECISIONS).map_err(failed)?,
+            resolutions: transaction.open_table(RESOLUTIONS).map_err(failed)?,
             meta,
             next: last + 1,
             counts: FxHashMap::default(),
@@ -90,7 +94,9 @@ impl<'t> Tables<'t> {
                 }
                 None => Outcome::New,
             },
-            Kind::RunStarted | Kind::RunFinished | Kind::Harvest => Outcome::New,
+            Kind::RunStarted | Kind::RunFinished | Kind::Harvest | Kind::Decision | Kind::Resolution => {
+                Outcome::New
+            }
             Kind::Concordance => match self.loaded(&entry.id)?.last() {
                 Some(last) if !last.unloaded && last.hash == entry.hash => Outcome::Unchanged,
                 Some(_) => Outcome::Changed,
@@ -141,11 +147,23 @@ impl<'t> Tables<'t> {
                 self.harvests.insert(entry.source.as_str(), entry.payload.as_slice()).map_err(failed)?;
                 return Ok(());
             }
+            Kind::Decision => {
+                self.decisions.insert(sequence, entry.payload.as_slice()).map_err(failed)?;
+                return Ok(());
+            }
+            Kind::Resolution => {
+                self.resolutions.insert(sequence, entry.id.as_str()).map_err(failed)?;
+                return Ok(());
+            }
             _ => {}
         }
         let mut counts = self.counts(&entry.source)?;
         match entry.kind {
-            Kind::Concordance | Kind::ConcordanceUnloaded | Kind::Harvest => {}
+            Kind::Concordance
+            | Kind::ConcordanceUnloaded
+            | Kind::Harvest
+            | Kind::Decision
+            | Kind::Resolution => {}
             Kind::Record | Kind::Withdrawal => {
                 let mut state = state.map_or_else(|| self.state(entry), Ok)?;
                 let was = state.current().map(|version| version.withdrawn);

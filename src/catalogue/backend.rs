@@ -29,6 +29,18 @@ pub trait Backend: Send + Sync {
     /// all or none.
     fn rewrite(&self, graphs: Vec<(NamedNode, Option<Vec<Triple>>)>) -> Result<(), CatalogueError>;
 
+    /// Adds a stream of statements, all or none, without holding them.
+    fn add_stream(
+        &self,
+        quads: &mut dyn Iterator<Item = Result<Quad, CatalogueError>>,
+    ) -> Result<(), CatalogueError>;
+
+    /// Takes all statements of a graph away.
+    fn clear(&self, graph: &GraphName) -> Result<(), CatalogueError>;
+
+    /// Takes statements away and puts others in their place, all or none.
+    fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError>;
+
     /// Makes this the only statement with its subject and predicate in its graph.
     fn set(&self, quad: Quad) -> Result<(), CatalogueError>;
 

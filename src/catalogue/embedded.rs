@@ -94,6 +94,33 @@ impl Backend for Embedded {
         Ok(transaction.commit()?)
     }
 
+    fn add_stream(
+        &self,
+        quads: &mut dyn Iterator<Item = Result<Quad, CatalogueError>>,
+    ) -> Result<(), CatalogueError> {
+        let mut loader = self.store.bulk_loader().with_max_memory_size_in_megabytes(BULK_MEGABYTES);
+        loader.load_ok_quads::<CatalogueError, CatalogueError>(quads)?;
+        Ok(loader.commit()?)
+    }
+
+    fn clear(&self, graph: &GraphName) -> Result<(), CatalogueError> {
+        Ok(self.store.clear_graph(graph)?)
+    }
+
+    fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError> {
+        if removed.is_empty() && added.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.store.start_transaction()?;
+        for quad in &removed {
+            transaction.remove(quad);
+        }
+        for quad in &added {
+            transaction.insert(quad);
+        }
+        Ok(transaction.commit()?)
+    }
+
     fn set(&self, quad: Quad) -> Result<(), CatalogueError> {
         let mut transaction = self.store.start_transaction()?;
         let old: Vec<Quad> = transaction

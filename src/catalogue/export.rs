@@ -3,7 +3,7 @@
 use super::backend::Selection;
 use super::results::serializer;
 use super::{Catalogue, CatalogueError};
-use crate::ontology::pin;
+use crate::ontology::{pin, prov};
 use crate::sort::Sorter;
 use oxrdf::{GraphName, NamedNode, Quad};
 use oxrdfio::RdfFormat;
@@ -75,7 +75,8 @@ pub fn canonical(
             || in_graph_under(&quad, &records)
             || in_graph_under(&quad, &links)
             || quad.graph_name == GraphName::NamedNode(resolution.clone());
-        if content && quad.predicate != pin::APPLIED_UP_TO {
+        let is_time = quad.predicate == prov::ENDED_AT_TIME;
+        if content && !is_time && quad.predicate != pin::APPLIED_UP_TO {
             sorter.push(format!("{quad} .\n").as_bytes())?;
         }
         read += 1;

@@ -83,6 +83,21 @@ impl Graphs {
         self.name(&format!("agent/{}", percent_encode(agent)))
     }
 
+    /// An entry of the merged catalogue: `instance/3f0c…`.
+    pub fn entry(&self, kind: &str, id: u64) -> NamedNode {
+        self.name(&format!("{kind}/{id:016x}"))
+    }
+
+    /// How an entry came to be, in the graph of resolution.
+    pub fn merge(&self, kind: &str, id: u64) -> NamedNode {
+        self.name(&format!("merge/{kind}/{id:016x}"))
+    }
+
+    /// What a person decided about duplicates.
+    pub fn decision(&self, number: u64) -> NamedNode {
+        self.name(&format!("decision/{number}"))
+    }
+
     /// The store itself, as the subject of its journal.
     pub fn store(&self) -> NamedNode {
         self.name("store")

@@ -26,6 +26,7 @@ pub use queries::QUERIES;
 
 use crate::ontology::{pin, xsd};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// Why the catalogue could not do what was asked. Bad records are no reason.
@@ -128,6 +129,12 @@ impl Catalogue {
         Ok(position)
     }
 
+    /// Notes how far the store is, when all that lies in between is no matter of the store.
+    pub fn note(&self, position: u64) -> Result<(), CatalogueError> {
+        self.backend.flush()?;
+        self.note_position(position)
+    }
+
     fn note_position(&self, position: u64) -> Result<(), CatalogueError> {
         let literal = Literal::new_typed_literal(position.to_string(), xsd::INTEGER);
         let journal = Quad::new(self.graphs.store(), pin::APPLIED_UP_TO, literal, self.graphs.provenance());
@@ -173,6 +180,32 @@ impl Catalogue {
     ) -> Result<(), CatalogueError> {
         let text = queries::text(query)?;
         self.backend.rows(text, bindings, !self.has_master()?, &mut each)
+    }
+
+    /// The statements about a resource and about the nodes inside it, `<resource>#…`, in one graph.
+    pub fn described(&self, resource: &NamedNode, graph: &GraphName) -> Result<Vec<Quad>, CatalogueError> {
+        let inside = format!("{}#", resource.as_str());
+        let mut waiting = vec![resource.clone()];
+        let mut met: FxHashSet<NamedNode> = waiting.iter().cloned().collect();
+        let mut found = Vec::new();
+        while let Some(subject) = waiting.pop() {
+            let selection = Selection {
+                subject: Some(subject.into()),
+                graph: Some(graph.clone()),
+                ..Selection::default()
+            };
+            for quad in self.backend.quads(&selection)? {
+                let quad = quad?;
+                if let Term::NamedNode(object) = &quad.object
+                    && object.as_str().starts_with(&inside)
+                    && met.insert(object.clone())
+                {
+                    waiting.push(object.clone());
+                }
+                found.push(quad);
+            }
+        }
+        Ok(found)
     }
 
     /// Takes the graphs of all records of a source away; says how many there were.

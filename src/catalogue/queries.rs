@@ -16,6 +16,7 @@ macro_rules! queries {
 
 queries! {
     "report/content-types"
+    "report/merged-values"
     "report/origin"
     "report/records-by-content-type"
     "report/records-by-format"
@@ -25,6 +26,12 @@ queries! {
     "report/titles"
     "report/unmapped-tags"
     "report/unmerged-records"
+    "resolve/agent/features"
+    "resolve/agent/keys/title"
+    "resolve/expression/features"
+    "resolve/instance/features"
+    "resolve/subject/features"
+    "resolve/work/features"
 }
 
 pub(super) fn text(name: &str) -> Result<&'static str, CatalogueError> {

@@ -110,9 +110,9 @@ impl Backup {
         copy(&session.home.store(), &part.join("store"))?;
         let settings = session.home.directory.join(Home::SETTINGS);
         std::fs::copy(settings, part.join(Home::SETTINGS))?;
-        let sources = session.home.directory.join(Registry::FOLDER);
-        if sources.exists() {
-            copy(&sources, &part.join(Registry::FOLDER))?;
+        // Descriptions of sources, the user's own texts, and what resolving keeps beside the store.
+        for folder in [Registry::FOLDER, "mappings", "queries", "resolution"] {
+            copy(&session.home.directory.join(folder), &part.join(folder))?;
         }
         std::fs::rename(&part, &self.directory)?;
         if general.json {

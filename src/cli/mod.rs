@@ -15,6 +15,7 @@ mod progress;
 mod query;
 mod record;
 mod rejects;
+mod resolve;
 mod run;
 mod shell;
 mod source;
@@ -88,6 +89,7 @@ enum Command {
     Init(init::Init),
     Import(import::Import),
     Harvest(harvest::Harvest),
+    Resolve(resolve::ResolveGroup),
     Run(run::Run),
     Status(status::Status),
     Query(query::Query),
@@ -144,6 +146,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Init(command) => command.run(&general),
         Command::Import(command) => command.run(&general),
         Command::Harvest(command) => command.run(&general),
+        Command::Resolve(command) => command.run(&general),
         Command::Run(command) => command.run(&general),
         Command::Status(command) => command.run(&general),
         Command::Query(command) => command.run(&general),

@@ -131,7 +131,11 @@ pub(super) fn must_exist(session: &Session, source: &str) -> anyhow::Result<()> 
 
 /// Merged, unmerged or withdrawn.
 fn status(shown: &ShownRecord) -> &'static str {
-    if shown.withdrawn { "withdrawn" } else { "unmerged" }
+    match (shown.withdrawn, shown.merged) {
+        (true, _) => "withdrawn",
+        (false, true) => "merged",
+        (false, false) => "unmerged",
+    }
 }
 
 fn header(session: &Session, shown: &ShownRecord) -> anyhow::Result<()> {

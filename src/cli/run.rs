@@ -1,14 +1,14 @@
 //! `pinakes run`
 
-use super::{Done, General, harvest, import, output};
+use super::{Done, General, harvest, import, output, resolve};
 use pinakes::config::RunLock;
-use pinakes::pipeline::{Course, Session, harvest_note};
+use pinakes::pipeline::{Course, ResolveRequest, Session, harvest_note};
 use pinakes::source::{Harvester, Source};
 
 /// Run every stage for every source that is due
 ///
-/// Harvests what is enabled and due by its schedule, reads the files of file sources, and lets
-/// the store follow. It is made to be run from cron: a run that finds another one at work ends
+/// Harvests what is enabled and due by its schedule, reads the files of file sources, lets the
+/// store follow, and resolves duplicates. It is made to be run from cron: a run that finds another one at work ends
 /// at once, one that was killed is finished by the next.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -51,7 +51,8 @@ impl Run {
         for source in files {
             done = done.and(import::take_files(general, source)?);
         }
-        Ok(done)
+        let request = ResolveRequest { time: super::now(), ..ResolveRequest::default() };
+        Ok(done.and(resolve::take(general, &request, None)?))
     }
 }
 

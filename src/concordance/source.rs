@@ -79,7 +79,10 @@ impl Source {
             for entry in fs::read_dir(&next)? {
                 let path = entry?.path();
                 if path.is_dir() {
-                    waiting.push(path);
+                    // What makes two records one is no concordance.
+                    if path != folder.join("resolve") {
+                        waiting.push(path);
+                    }
                 } else if has_known_ending(&path) {
                     let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
                     let text = fs::read_to_string(&path)?;

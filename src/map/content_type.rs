@@ -32,6 +32,8 @@ struct Evidence {
     selector: Selector,
     pattern: String,
     code: String,
+    /// As it stands in the list: where to look, and what for.
+    text: String,
 }
 
 #[derive(Debug, Clone)]
@@ -81,7 +83,12 @@ impl ContentTypes {
     }
 
     /// The code of the first evidence that a record shows.
-    pub fn of<'c>(&'c self, record: &Record) -> Option<&'c str> {
+    pub fn of(&self, record: &Record) -> Option<&str> {
+        self.with_evidence(record).map(|(code, _)| code)
+    }
+
+    /// The same, and what in the record speaks for it.
+    pub fn with_evidence<'c>(&'c self, record: &Record) -> Option<(&'c str, &'c str)> {
         // Lines for one field stand together, and most records do not have it.
         let mut missing = None;
         let mut speaks = |evidence: &&'c Evidence| {
@@ -93,7 +100,7 @@ impl ContentTypes {
             missing.is_none() && evidence.holds(record)
         };
         let evidence = self.evidence.iter().find(&mut speaks);
-        evidence.map(|evidence| evidence.code.as_str())
+        evidence.map(|evidence| (evidence.code.as_str(), evidence.text.as_str()))
     }
 }
 
@@ -113,6 +120,7 @@ impl Evidence {
             selector: Selector::read(selector)?,
             pattern: pattern.to_lowercase(),
             code: (*code).to_owned(),
+            text: format!("{selector} {pattern}"),
         })
     }
 

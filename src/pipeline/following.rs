@@ -191,6 +191,9 @@ fn remap(
                     Some((entry, record.model, triples))
                 })
                 .collect();
+            // Before the store has them: whoever is killed in between does all of it again.
+            let names = mapped.iter().map(|(entry, ..)| (entry.source.as_str(), entry.id.as_str()));
+            super::resolve::forget_records(&session.home, names)?;
             for (entry, model, triples) in mapped {
                 followed.remapped += 1;
                 met.insert(model);

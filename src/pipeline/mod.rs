@@ -17,6 +17,7 @@ mod mapping;
 mod present;
 mod publish;
 mod reading;
+mod resolve;
 mod session;
 mod sources;
 mod store_writer;
@@ -37,6 +38,12 @@ pub use mapping::{Change, Changed, load, unload};
 pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
 pub use reading::read_records;
+pub use resolve::{
+    Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, Kind, Measured, Named, Numbered,
+    Read, ResolveError, ResolveRequest, Resolved, Reviewed, Shares, ShownEntry, ShownPair, ShownPreference,
+    ShownType, ShownValue, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair, resolve, review,
+    show_entry, take_down,
+};
 pub use session::{Session, catch_up, rebuild};
 pub use sources::{mirror_sources, withdraw_source};
 
@@ -63,6 +70,8 @@ pub enum PipelineError {
     Input(#[from] InputError),
     #[error(transparent)]
     Source(#[from] SourceError),
+    #[error(transparent)]
+    Resolve(ResolveError),
     #[error("cannot read the rules in `{0}`")]
     Mappings(String, #[source] std::io::Error),
     #[error("`{0}` is gone, and with it the records as received; restore it from a backup")]

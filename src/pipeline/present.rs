@@ -3,6 +3,8 @@
 use super::session::decode_entry;
 use super::{PipelineError, Session};
 use crate::archive::Entry;
+use crate::catalogue::Selection;
+use crate::ontology::pin;
 use crate::record::Record;
 use oxrdf::Triple;
 
@@ -13,6 +15,8 @@ pub struct ShownRecord {
     pub version: usize,
     pub versions: usize,
     pub withdrawn: bool,
+    /// What the record says is part of the merged catalogue.
+    pub merged: bool,
     /// `None` for a withdrawal without content.
     pub record: Option<Record>,
     pub triples: Vec<Triple>,
@@ -32,5 +36,13 @@ pub fn show(
     let Some(entry) = session.archive.entry(chosen.sequence)? else { return Ok(None) };
     let record = decode_entry(&entry);
     let triples = session.triples(&entry).filter(|_| !chosen.withdrawn).unwrap_or_default();
-    Ok(Some(ShownRecord { version: number, versions, withdrawn: chosen.withdrawn, record, triples, entry }))
+    let graphs = &session.home.graphs;
+    let selection = Selection {
+        subject: Some(graphs.record(source, id).into()),
+        predicate: Some(pin::MERGE_STATUS.into_owned()),
+        graph: Some(graphs.resolution().into()),
+    };
+    let merged = session.catalogue.backend().quads(&selection)?.next().is_some();
+    let withdrawn = chosen.withdrawn;
+    Ok(Some(ShownRecord { version: number, versions, withdrawn, merged, record, triples, entry }))
 }

@@ -195,6 +195,10 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     // A killed writer may have left statements it had no time to note; then the store is not
     // empty although its position is 0.
     let fresh = session.catalogue.backend().quads(&Selection::default())?.next().is_none();
+    if fresh {
+        let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
+        super::resolve::forget_all(&session.home).map_err(failed)?;
+    }
     let runs = session.archive.runs()?;
     let mut entries = session.archive.entries(position + 1)?;
     let mut done = 0;
@@ -229,7 +233,9 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                     | Kind::Reject
                     | Kind::Concordance
                     | Kind::ConcordanceUnloaded
-                    | Kind::Harvest => {}
+                    | Kind::Harvest
+                    | Kind::Decision
+                    | Kind::Resolution => {}
                 }
             }
             let mapped: Vec<_> = current
@@ -292,7 +298,9 @@ pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> 
         std::fs::rename(home.store(), &old).map_err(failed)?;
         remove(&old).map_err(failed)?;
     }
-    let session = Session::with_lock(home, lock, watch)?;
+    super::resolve::forget_all(&home).map_err(failed)?;
+    let mut session = Session::with_lock(home, lock, watch)?;
+    super::resolve::resolve_again(&mut session, watch)?;
     session.catalogue.backend().optimize()?;
     Ok(session.archive.last_sequence()?)
 }

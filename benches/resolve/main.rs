@@ -1,0 +1,146 @@
+//! Entity resolution on generated records: quality, look-alikes, CPU, memory, growth.
+//!
+//! `cargo bench --bench resolve -- 100000` generates about so many records with known duplicates
+//! and look-alikes, resolves them with the shipped profile `instance`, and prints what it found
+//! and what it cost. `cargo bench --bench resolve -- add 1000000` then adds 1,000 records and
+//! compares the work, and the result, with a full run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a failed check ends the run, and the run prints what it finds"
+)]
+
+mod generate;
+
+use pinakes::resolve::evaluate;
+use pinakes::resolve::feature::{Builder, FeatureTable, Id};
+use pinakes::resolve::increment::{Changes, State};
+use pinakes::resolve::profile::Profile;
+use pinakes::resolve::{BUDGET, Given, Resolution, resolve};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// As in the program itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const PROFILE: &str = include_str!("../../mappings/resolve/instance.toml");
+const WORDS: &str = include_str!("../../mappings/resolve/words.toml");
+const SEED: u64 = 7;
+const ADDED: usize = 1000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let texts: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match texts.as_slice() {
+        ["add", records] => add(records.parse().unwrap()),
+        [records] => quality(records.parse().unwrap()),
+        _ => quality(100_000),
+    }
+}
+
+fn profile() -> Profile {
+    Profile::parse(PROFILE, WORDS).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn quality(records: usize) {
+    let mut builder = Builder::default();
+    let mut truth: Vec<(String, String, u32, u32)> = Vec::new();
+    generate::generate(records, SEED, &mut |record| {
+        let id = builder.record(&record.source, &record.key);
+        record.features.iter().for_each(|(feature, value)| builder.add(id, feature, value));
+        truth.push((record.source.clone(), record.key.clone(), record.instance, record.family));
+    });
+    let table = builder.finish();
+    let profile = profile();
+    let resolution = measured(&table, &profile);
+    let of = &resolution.clusters.of;
+    let mut instances: FxHashMap<Id, u32> = FxHashMap::default();
+    let mut families: FxHashMap<u32, FxHashSet<u32>> = FxHashMap::default();
+    let mut groups: FxHashMap<Id, FxHashSet<u32>> = FxHashMap::default();
+    for (source, key, instance, family) in &truth {
+        let id = table.find(source, key).unwrap();
+        instances.insert(id, *instance);
+        families.entry(*family).or_default().insert(*instance);
+        groups.entry(of[id as usize]).or_default().insert(*instance);
+    }
+    let found = evaluate::clusters(of, &instances);
+    println!("pairs     {:?}", found.pairs);
+    println!("clusters  {:?}", found.clusters);
+    println!("B cubed   {:?}", found.b_cubed);
+    let alike: usize = families.values().filter(|family| family.len() > 1).map(FxHashSet::len).sum();
+    let merged: usize = groups.values().map(|group| group.len() - 1).sum();
+    println!("{merged} of {alike} look-alikes merged: {:.3} %", 100.0 * merged as f64 / alike as f64);
+}
+
+fn measured(table: &FeatureTable, profile: &Profile) -> Resolution {
+    let before = cpu();
+    let resolution = resolve(table, profile, Given::default()).unwrap();
+    println!(
+        "{} records, {:?}, {} vectors, {} rounds: {:.1} CPU s, {}",
+        table.len(),
+        resolution.blocking,
+        resolution.model.vectors,
+        resolution.model.rounds,
+        cpu() - before,
+        peak()
+    );
+    resolution
+}
+
+/// Adds records to a resolved table and compares with a run over all.
+fn add(records: usize) {
+    let (mut some, mut all) = (Builder::default(), Builder::default());
+    let mut late: Vec<(String, String)> = Vec::new();
+    let mut made = 0;
+    generate::generate(records + ADDED, SEED, &mut |record| {
+        made += 1;
+        let is_late = made % (records / ADDED) == 0 && late.len() < ADDED;
+        let mut into = vec![&mut all];
+        if is_late {
+            late.push((record.source.clone(), record.key.clone()));
+        } else {
+            into.push(&mut some);
+        }
+        for builder in into {
+            let id = builder.record(&record.source, &record.key);
+            record.features.iter().for_each(|(feature, value)| builder.add(id, feature, value));
+        }
+    });
+    let (some, all) = (some.finish(), all.finish());
+    let profile = profile();
+    let before = cpu();
+    let first = measured(&some, &profile);
+    let full = cpu() - before;
+    let mut state = State::of(&some, &profile, &first, BUDGET).unwrap();
+    let names: Vec<(&str, &str)> = late.iter().map(|(source, key)| (source.as_str(), key.as_str())).collect();
+    let before = cpu();
+    let update = state.update(&profile, &all, &Changes { changed: &names, ..Changes::default() });
+    let cost = cpu() - before;
+    println!(
+        "{} added: {cost:.2} CPU s, {:.2} % of the full run; {} pairs compared, {:.3} %; {} records read",
+        names.len(),
+        100.0 * cost / full,
+        update.compared,
+        100.0 * update.compared as f64 / first.compared as f64,
+        update.read
+    );
+    let again = resolve(&all, &profile, Given { model: Some(first.model), ..Given::default() }).unwrap();
+    let expected = State::of(&all, &profile, &again, BUDGET).unwrap();
+    println!("same result as the full run: {}", state.groups() == expected.groups());
+}
+
+/// Processor time of this process in seconds.
+fn cpu() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+    ticks / 100.0
+}
+
+fn peak() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,79 @@
+//! `pinakes resolve evaluate`
+
+use super::super::progress::Progress;
+use super::super::{Done, General, output};
+use super::Profile;
+use anyhow::Context;
+use pinakes::pipeline::{self, EvaluateRequest, Measured, Session};
+use std::path::PathBuf;
+
+/// Measure the result against what is known to be true
+///
+/// The truth is a table, comma- or tab-separated, with a header. Either each row names a record
+/// (`source`, `id`) and its group, or two records (`left_source`, `left_id`, `right_source`,
+/// `right_id`) and in `same` whether they are one. A group `-` leaves a record out.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes resolve evaluate --truth examples/truth.tsv --column edition
+  pinakes resolve evaluate --truth examples/truth.tsv --profile work --column work --json")]
+pub(super) struct Evaluate {
+    /// The table
+    #[arg(long, value_name = "FILE")]
+    truth: PathBuf,
+    /// What its records are compared as
+    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = Profile::Instance)]
+    profile: Profile,
+    /// The column that names groups
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
+}
+
+impl Evaluate {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        let truth = std::fs::read_to_string(&self.truth)
+            .with_context(|| format!("cannot read the truth `{}`", self.truth.display()))?;
+        let mut progress = Progress::new(general);
+        let session = Session::write(general.home()?, &mut progress)?;
+        let request = EvaluateRequest { truth, kind: self.profile.kind(), column: self.column };
+        let found = pipeline::evaluate_truth(&session, &request, &mut progress)?;
+        if general.json {
+            output::json(&found)?;
+            return Ok(Done::Well);
+        }
+        output::line(&format!(
+            "{} of the truth are in the catalogue, {} are not",
+            output::number(found.known),
+            output::number(found.unknown)
+        ))?;
+        output::line("                  precision  recall     F1")?;
+        let line = |name: &str, measured: &Measured| {
+            output::line(&format!(
+                "{name:<16}  {:>9.4}  {:>6.4}  {:>6.4}",
+                measured.precision, measured.recall, measured.f1
+            ))
+        };
+        line("pairs", &found.pairs)?;
+        if let Some(measured) = &found.clusters {
+            line("whole groups", measured)?;
+        }
+        if let Some(measured) = &found.b_cubed {
+            line("B cubed", measured)?;
+        }
+        output::line(&format!(
+            "pairs that have a key in common: {:.4} of the true ones",
+            found.blocking_recall
+        ))?;
+        for (threshold, measured) in &found.by_threshold {
+            line(&format!("from {threshold} on"), measured)?;
+        }
+        for (what, pairs) in
+            [("merged, and should not be", &found.wrong), ("not merged, and should be", &found.missed)]
+        {
+            for [left, right] in pairs {
+                output::line(&format!("{what}: {left} {right}"))?;
+            }
+        }
+        Ok(Done::Well)
+    }
+}

@@ -1,0 +1,136 @@
+//! `pinakes resolve` and its commands: find duplicates, explain them, decide about them.
+
+mod decide;
+mod evaluate;
+mod explain;
+mod report;
+mod review;
+mod show;
+
+use super::progress::Progress;
+use super::{Done, General, now, output};
+use pinakes::pipeline::{self, Kind, ResolveRequest, Session};
+
+/// Find duplicates and merge them into one catalogue
+///
+/// Records are compared by the profiles of `mappings/resolve/`; what describes one thing becomes one
+/// entry of the merged catalogue, which queries see from then on. Records that are alone are entries
+/// too. Only what changed since the last run is read and written. Nothing of the records themselves
+/// is touched, and people's decisions (`join`, `never`, `split`) always count.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+Examples:
+  pinakes resolve
+  pinakes resolve --dry-run
+  pinakes resolve explain loc/lib0011 spreadsheet/B-004
+  pinakes resolve show loc/lib0011
+  pinakes resolve review
+
+Exit status: 0 done; 1 done, but decisions contradict each other; 2 could not run"
+)]
+pub(super) struct ResolveGroup {
+    #[command(subcommand)]
+    command: Option<ResolveCommand>,
+    /// Report on this profile alone; all are resolved, for each follows from the others
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    profile: Option<Profile>,
+    /// What to look at: `last`, what changed since the last run (default), or `ever`, everything
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Since::Last)]
+    since: Since,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Learn the weights again and compare everything again
+    #[arg(long)]
+    full: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum ResolveCommand {
+    Explain(explain::Explain),
+    Show(show::Show),
+    Review(review::Review),
+    Join(decide::Join),
+    Never(decide::Never),
+    Split(decide::Split),
+    Undo(decide::Undo),
+    Decisions(decide::Decisions),
+    Evaluate(evaluate::Evaluate),
+    Train(Train),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Since {
+    Last,
+    Ever,
+}
+
+/// A profile, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Profile {
+    Instance,
+    Work,
+    Agent,
+}
+
+impl Profile {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Instance => Kind::Instance,
+            Self::Work => Kind::Work,
+            Self::Agent => Kind::Agent,
+        }
+    }
+}
+
+impl ResolveGroup {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        match self.command {
+            None => {
+                let full = self.full || self.since == Since::Ever;
+                let request = ResolveRequest { full, dry_run: self.dry_run, time: now() };
+                take(general, &request, self.profile.map(Profile::kind))
+            }
+            Some(ResolveCommand::Explain(command)) => command.run(general),
+            Some(ResolveCommand::Show(command)) => command.run(general),
+            Some(ResolveCommand::Review(command)) => command.run(general),
+            Some(ResolveCommand::Join(command)) => command.run(general),
+            Some(ResolveCommand::Never(command)) => command.run(general),
+            Some(ResolveCommand::Split(command)) => command.run(general),
+            Some(ResolveCommand::Undo(command)) => command.run(general),
+            Some(ResolveCommand::Decisions(command)) => command.run(general),
+            Some(ResolveCommand::Evaluate(command)) => command.run(general),
+            Some(ResolveCommand::Train(command)) => command.run(general),
+        }
+    }
+}
+
+/// Resolves the catalogue and says what came of it.
+pub(super) fn take(general: &General, request: &ResolveRequest, only: Option<Kind>) -> anyhow::Result<Done> {
+    let mut progress = Progress::new(general);
+    let mut session = Session::write(general.home()?, &mut progress)?;
+    let resolved = pipeline::resolve(&mut session, request, &mut progress)?;
+    report::resolved(general, &resolved, only)
+}
+
+/// Learn from the records how much agreement and disagreement count
+///
+/// Without labels: which level vectors occur together tells pairs of one publication from others.
+/// The weights are kept in the archive and are used from then on, until they are learned again; that
+/// happens by itself when there are twice as many records, or when a profile changes.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes resolve train")]
+struct Train {}
+
+impl Train {
+    fn run(self, general: &General) -> anyhow::Result<Done> {
+        let request = ResolveRequest { full: true, dry_run: false, time: now() };
+        output::say(general, "learning weights from all records, and resolving with them");
+        take(general, &request, None)
+    }
+}

@@ -1,0 +1,122 @@
+//! `pinakes resolve review`
+
+use super::super::progress::Progress;
+use super::super::{Done, General, now, output};
+use super::Profile;
+use super::decide::decide;
+use pinakes::pipeline::{self, Reviewed, Session, Wish, Wishing};
+use std::io::{BufRead, IsTerminal, Write};
+
+/// Look at pairs that are too alike to be left alone and not alike enough to be merged
+///
+/// The likeliest come first. On a terminal each is shown and asked about; elsewhere they are listed,
+/// and `--accept` and `--reject` decide about one of them by its id. A decision is kept in the archive
+/// and counts in every run.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes resolve review --list
+  pinakes resolve review --json
+  pinakes resolve review --limit 5 --list")]
+pub(super) struct Review {
+    /// These two are one: the pair's id
+    #[arg(long, value_name = "PAIR", conflicts_with = "reject")]
+    accept: Option<String>,
+    /// These two are never one: the pair's id
+    #[arg(long, value_name = "PAIR")]
+    reject: Option<String>,
+    /// List the pairs and ask nothing
+    #[arg(long)]
+    list: bool,
+    /// Show no more than this
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Pairs of this profile
+    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = Profile::Instance)]
+    profile: Profile,
+    /// Why, for whoever reads it later
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+    /// Who decides
+    #[arg(long, env = "USER", value_name = "NAME", default_value = "", hide_env_values = true)]
+    by: String,
+}
+
+impl Review {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        let wishing = Wishing { by: self.by.clone(), note: self.note.clone(), time: now() };
+        if let Some(id) = &self.accept {
+            return decide(general, &Wish::Accept(id.clone()), &wishing);
+        }
+        if let Some(id) = &self.reject {
+            return decide(general, &Wish::Reject(id.clone()), &wishing);
+        }
+        let pairs = self.pairs(general)?;
+        if general.json {
+            output::json(&pairs)?;
+            return Ok(Done::Well);
+        }
+        if pairs.is_empty() {
+            output::line("nothing waits for review")?;
+            return Ok(Done::Well);
+        }
+        let asks = !self.list && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let mut done = Done::Well;
+        for pair in &pairs {
+            show(pair)?;
+            if asks && !pair.gone {
+                match ask()? {
+                    Answer::Accept => {
+                        done = done.and(decide(general, &Wish::Accept(pair.id.clone()), &wishing)?)
+                    }
+                    Answer::Reject => {
+                        done = done.and(decide(general, &Wish::Reject(pair.id.clone()), &wishing)?)
+                    }
+                    Answer::Skip => {}
+                    Answer::Quit => break,
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    fn pairs(&self, general: &General) -> anyhow::Result<Vec<Reviewed>> {
+        let session = Session::read(general.home()?, &mut Progress::new(general))?;
+        let kind = self.profile.kind().name();
+        let mut pairs = pipeline::review(&session)?;
+        pairs.retain(|pair| pair.kind == kind);
+        pairs.truncate(self.limit);
+        Ok(pairs)
+    }
+}
+
+fn show(pair: &Reviewed) -> anyhow::Result<()> {
+    let gone = if pair.gone { "  (one of them is gone; the next run forgets the pair)" } else { "" };
+    output::line(&format!("{}  {:.3}  {}  {}{gone}", pair.id, pair.probability, pair.left, pair.right))?;
+    output::line(&format!("          {}", pair.levels.replace('\n', ", ")))
+}
+
+enum Answer {
+    Accept,
+    Reject,
+    Skip,
+    Quit,
+}
+
+fn ask() -> anyhow::Result<Answer> {
+    loop {
+        write!(std::io::stdout(), "one? [y]es, [n]ever, [s]kip, [q]uit: ")?;
+        std::io::stdout().flush()?;
+        let mut line = String::new();
+        if std::io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(Answer::Quit);
+        }
+        match line.trim() {
+            "y" | "yes" => return Ok(Answer::Accept),
+            "n" | "never" | "no" => return Ok(Answer::Reject),
+            "s" | "skip" | "" => return Ok(Answer::Skip),
+            "q" | "quit" => return Ok(Answer::Quit),
+            _ => {}
+        }
+    }
+}

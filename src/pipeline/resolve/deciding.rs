@@ -1,0 +1,182 @@
+//! People's decisions, from what was typed to what the master says.
+
+use super::cache::Cache;
+use super::decisions::{self, Act, Decision, Named, Numbered};
+use super::explaining::{explain_things, profile_of};
+use super::finding::{Finder, Thing};
+use super::reviewing::Reviewed;
+use super::{PipelineError, ResolveError, ResolveRequest, Resolved};
+use crate::pipeline::{Session, Watch};
+
+/// What somebody wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    Join(String, String),
+    Never(String, String),
+    /// An entry and the member to take out.
+    Split(String, String),
+    Undo(u64),
+    /// A pair of the list for review, by its id.
+    Accept(String),
+    Reject(String),
+}
+
+/// Who wants it, when and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wishing {
+    pub by: String,
+    pub note: String,
+    pub time: String,
+}
+
+/// What came of it.
+#[derive(Debug, serde::Serialize)]
+pub struct Decided {
+    pub decision: u64,
+    pub act: &'static str,
+    pub named: Vec<String>,
+    #[serde(flatten)]
+    pub resolved: Resolved,
+}
+
+/// Archives a decision and lets the master follow.
+pub fn decide(
+    session: &mut Session,
+    wish: &Wish,
+    wishing: &Wishing,
+    watch: &mut dyn Watch,
+) -> Result<Decided, PipelineError> {
+    let (number, decision) = take_down(session, wish, wishing)?;
+    let request = ResolveRequest { time: wishing.time.clone(), ..ResolveRequest::default() };
+    let resolved = super::resolve(session, &request, watch)?;
+    let named = decision.named().into_iter().map(ToString::to_string).collect();
+    Ok(Decided { decision: number, act: decision.act.name(), named, resolved })
+}
+
+/// Archives a decision; the next run follows it. Gives its number.
+pub fn take_down(
+    session: &mut Session,
+    wish: &Wish,
+    wishing: &Wishing,
+) -> Result<(u64, Decision), PipelineError> {
+    let decision = understand(session, wish, wishing)?;
+    let number = decisions::archive(session, &decision)?;
+    Ok((number, decision))
+}
+
+fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decision, PipelineError> {
+    // Two records can be decided about before anything was resolved.
+    let cache = match Cache::open_read_only(&session.home)? {
+        Some(cache) => cache,
+        None => Cache::open(&session.home)?,
+    };
+    let finder = Finder { session, cache: &cache };
+    let pair = |left: &str, right: &str| -> Result<(Thing, Thing), PipelineError> {
+        let (left, right) = (finder.thing(left)?, finder.thing(right)?);
+        if left.kind != right.kind {
+            let message = format!("one is a {}, the other a {}", left.kind.name(), right.kind.name());
+            return Err(ResolveError::Unknown(message).into());
+        }
+        if left == right {
+            return Err(ResolveError::Unknown("both names stand for one record".to_owned()).into());
+        }
+        Ok((left, right))
+    };
+    let reviewed = |id: &str| -> Result<(Thing, Thing), PipelineError> {
+        let known = super::reviewing::listed(&cache)?;
+        let Some(Reviewed { left, right, .. }) = known.into_iter().find(|pair| pair.id == id) else {
+            let message = format!("no pair `{id}` waits for review; `pinakes resolve review` lists them");
+            return Err(ResolveError::Unknown(message).into());
+        };
+        pair(&left.to_string(), &right.to_string())
+    };
+    let (act, kind, compared) = match wish {
+        Wish::Join(left, right) => {
+            let (left, right) = pair(left, right)?;
+            (
+                Act::Join { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
+        }
+        Wish::Accept(id) => {
+            let (left, right) = reviewed(id)?;
+            (
+                Act::Join { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
+        }
+        Wish::Never(left, right) => {
+            let (left, right) = pair(left, right)?;
+            (
+                Act::Never { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
+        }
+        Wish::Reject(id) => {
+            let (left, right) = reviewed(id)?;
+            (
+                Act::Never { left: left.named.clone(), right: right.named.clone() },
+                left.kind,
+                Some((left, right)),
+            )
+        }
+        Wish::Split(entry, member) => {
+            let key = finder.entry(entry)?;
+            let members = finder.members(key)?;
+            let wanted = finder.thing(member)?;
+            let (taken, rest): (Vec<Thing>, Vec<Thing>) =
+                members.into_iter().partition(|one| one.named == wanted.named);
+            let Some(taken) = taken.into_iter().next() else {
+                let message = format!(
+                    "`{member}` is no member of `{entry}`; `pinakes resolve show {entry}` names them"
+                );
+                return Err(ResolveError::Unknown(message).into());
+            };
+            if rest.is_empty() {
+                return Err(ResolveError::Unknown(format!("`{member}` is alone in `{entry}` already")).into());
+            }
+            let from: Vec<Named> = rest.into_iter().map(|one| one.named).collect();
+            (Act::Split { member: taken.named, from }, key.0, None)
+        }
+        Wish::Undo(number) => {
+            let known = decisions::decisions(session)?;
+            let one = known.iter().find(|one| one.number == *number).ok_or_else(|| {
+                ResolveError::Unknown(format!(
+                    "there is no decision {number}; `pinakes resolve decisions` lists them"
+                ))
+            })?;
+            if one.undone {
+                return Err(ResolveError::Unknown(format!("decision {number} is undone already")).into());
+            }
+            let Numbered { decision, .. } = one;
+            (Act::Undo { decision: *number }, decision.kind(), None)
+        }
+    };
+    let mut decision = Decision {
+        act,
+        kind: kind.name().to_owned(),
+        by: wishing.by.clone(),
+        time: wishing.time.clone(),
+        note: wishing.note.clone(),
+        score: None,
+        evidence: String::new(),
+        rules: String::new(),
+    };
+    if let Some((left, right)) = compared {
+        let texts = super::texts_of(session)?;
+        if let Ok((_, profile)) = profile_of(&texts, kind)
+            && let Ok(explanation) = explain_things(session, &texts, &cache, &left, &right)
+        {
+            decision.score = Some(explanation.probability);
+            decision.rules = profile.hash.to_string();
+            let said = explanation.comparisons.iter().filter(|one| one.level != "missing");
+            let lines: Vec<String> =
+                said.map(|one| format!("{} {} {:+.1}", one.name, one.level, one.bits)).collect();
+            decision.evidence = lines.join("\n");
+        }
+    }
+    Ok(decision)
+}

@@ -1,0 +1,270 @@
+//! How good is the result, against what is known to be true?
+//!
+//! The truth is a table, comma- or tab-separated. Either every row names a record and its group
+//! (`source`, `id`, and a column that names the group), or every row names two records
+//! (`left_source`, `left_id`, `right_source`, `right_id`) and, in `same`, whether they are one.
+//! Nothing is written: the comparison runs on what is kept, with the weights in force.
+
+use super::cache::Cache;
+use super::entities::{Entities, Number};
+use super::entity::Kind;
+use super::grouping::{self, Level};
+use super::{PipelineError, ResolveError, decisions, models, reading, texts_of};
+use crate::pipeline::{Session, Watch};
+use crate::resolve::block::Blocker;
+use crate::resolve::compare::Comparer;
+use crate::resolve::evaluate::{self, Quality};
+use crate::resolve::score::probability;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+
+/// What is to be measured.
+#[derive(Debug, Clone)]
+pub struct EvaluateRequest {
+    /// The text of the table.
+    pub truth: String,
+    /// What its records are compared as.
+    pub kind: Kind,
+    /// The column that names groups; by default the kind, or `cluster`, or the last one.
+    pub column: Option<String>,
+}
+
+/// Precision, recall and F1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Measured {
+    pub precision: f64,
+    pub recall: f64,
+    pub f1: f64,
+}
+
+impl From<Quality> for Measured {
+    fn from(quality: Quality) -> Self {
+        Self { precision: quality.precision, recall: quality.recall, f1: quality.f1 }
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Evaluated {
+    /// Records or pairs of the truth that are in the catalogue, and rows that are not.
+    pub known: u64,
+    pub unknown: u64,
+    pub pairs: Measured,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<Measured>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b_cubed: Option<Measured>,
+    /// The share of true pairs that have a key in common.
+    pub blocking_recall: f64,
+    /// Pairs at other thresholds: the probability from which on they count as one.
+    pub by_threshold: Vec<(f64, Measured)>,
+    /// Wrong merges and missed ones, a few of each.
+    pub wrong: Vec<[String; 2]>,
+    pub missed: Vec<[String; 2]>,
+}
+
+/// How many examples of mistakes are named.
+const EXAMPLES: usize = 50;
+/// Thresholds that are shown.
+const THRESHOLDS: [f64; 9] = [0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1];
+
+enum Truth {
+    Groups(FxHashMap<Number, u32>),
+    Pairs(Vec<(Number, Number, bool)>),
+}
+
+/// Measures the result against a truth.
+pub fn evaluate_truth(
+    session: &Session,
+    request: &EvaluateRequest,
+    watch: &mut dyn Watch,
+) -> Result<Evaluated, PipelineError> {
+    let texts = texts_of(session)?;
+    let cache = Cache::open(&session.home)?;
+    let read = reading::refresh(session, &texts, &cache, watch)?;
+    let (entities, tables) = Entities::read(&cache)?;
+    let (truth, unknown) = read_truth(request, &entities)?;
+    let rulings = decisions::rulings(&decisions::decisions(session)?, &entities);
+    let known = models::read(session, &texts, read.records, false)?;
+    watch.begin("comparing", None);
+    let groups = grouping::group(&entities, &tables, &texts, &rulings, known)?;
+    watch.end();
+    let (compared, profile, level): (_, _, &Level) = match request.kind {
+        Kind::Work | Kind::Hub => (&tables.work, &texts.work, &groups.work),
+        Kind::Agent => (&tables.agent, &texts.agent, &groups.agent),
+        _ => (&tables.instance, &texts.instance, &groups.instance),
+    };
+    // Works are one hub when the profile says so, whatever expression they are.
+    let root = |number: Number| -> Number {
+        let number = match request.kind {
+            Kind::Work | Kind::Hub => hub_of(&entities, number).unwrap_or(number),
+            _ => number,
+        };
+        groups.of.get(number as usize).copied().unwrap_or(number)
+    };
+    let mut true_pairs: Vec<(Number, Number)> = Vec::new();
+    let mut false_pairs: Vec<(Number, Number)> = Vec::new();
+    let (pairs, clusters, b_cubed, known) = match &truth {
+        Truth::Groups(of) => {
+            let mut roots: Vec<u32> = (0..entities.len() as u32).collect();
+            for number in of.keys() {
+                roots[*number as usize] = root(*number);
+            }
+            let measured = evaluate::clusters(&roots, of);
+            let mut by_group: FxHashMap<u32, Vec<Number>> = FxHashMap::default();
+            let mut by_root: FxHashMap<Number, Vec<Number>> = FxHashMap::default();
+            for (number, group) in of {
+                by_group.entry(*group).or_default().push(*number);
+                by_root.entry(root(*number)).or_default().push(*number);
+            }
+            by_group.values().for_each(|members| every_two(members, &mut |pair| true_pairs.push(pair)));
+            by_root.values().for_each(|members| {
+                every_two(members, &mut |(left, right)| {
+                    if of.get(&left) != of.get(&right) {
+                        false_pairs.push((left, right));
+                    }
+                });
+            });
+            (measured.pairs, Some(measured.clusters.into()), Some(measured.b_cubed.into()), of.len())
+        }
+        Truth::Pairs(labels) => {
+            true_pairs.extend(labels.iter().filter(|label| label.2).map(|label| (label.0, label.1)));
+            let wrong = labels.iter().filter(|label| !label.2 && root(label.0) == root(label.1));
+            false_pairs.extend(wrong.map(|label| (label.0, label.1)));
+            (evaluate::labelled(labels, |left, right| root(left) == root(right)), None, None, labels.len())
+        }
+    };
+    let comparer = Comparer::new(&compared.table, &profile.profile, Some(&level.model));
+    let blocker = Blocker::new(&comparer, usize::MAX);
+    let share = |(left, right): &&(Number, Number)| match (compared.id(*left), compared.id(*right)) {
+        (Some(left), Some(right)) => !blocker.shared_rules(left, right).is_empty(),
+        _ => false,
+    };
+    let found = true_pairs.iter().filter(share).count();
+    let is_true: FxHashSet<(Number, Number)> =
+        true_pairs.iter().map(|(left, right)| (*left.min(right), *left.max(right))).collect();
+    let spoken_of: FxHashSet<Number> = match &truth {
+        Truth::Groups(of) => of.keys().copied().collect(),
+        Truth::Pairs(labels) => labels.iter().flat_map(|label| [label.0, label.1]).collect(),
+    };
+    let in_truth = |number: Number| spoken_of.contains(&number);
+    let mut scored: Vec<(f64, bool)> = level
+        .edges
+        .iter()
+        .chain(&level.review)
+        .filter(|edge| in_truth(edge.left) && in_truth(edge.right))
+        .map(|edge| (edge.weight, is_true.contains(&(edge.left.min(edge.right), edge.left.max(edge.right)))))
+        .collect();
+    let curve = evaluate::by_threshold(&mut scored, true_pairs.len());
+    let by_threshold = THRESHOLDS
+        .iter()
+        .filter_map(|threshold| {
+            let at = curve.iter().rev().find(|(weight, _)| probability(*weight) >= *threshold)?;
+            Some((*threshold, at.1.into()))
+        })
+        .collect();
+    let name = |number: Number| {
+        let (source, id, _) = entities.name(number);
+        format!("{source}/{id}")
+    };
+    let named = |pairs: &mut Vec<(Number, Number)>| -> Vec<[String; 2]> {
+        pairs.sort_unstable();
+        pairs.iter().take(EXAMPLES).map(|(left, right)| [name(*left), name(*right)]).collect()
+    };
+    let mut missed: Vec<(Number, Number)> =
+        true_pairs.iter().filter(|(left, right)| root(*left) != root(*right)).copied().collect();
+    Ok(Evaluated {
+        known: known as u64,
+        unknown,
+        pairs: pairs.into(),
+        clusters,
+        b_cubed,
+        blocking_recall: if true_pairs.is_empty() { 1.0 } else { found as f64 / true_pairs.len() as f64 },
+        by_threshold,
+        wrong: named(&mut false_pairs),
+        missed: named(&mut missed),
+    })
+}
+
+fn hub_of(entities: &Entities, work: Number) -> Option<Number> {
+    let start = entities.links.partition_point(|(from, _)| *from < work);
+    let links = entities.links.get(start..)?.iter().take_while(|(from, _)| *from == work);
+    links.map(|(_, to)| *to).find(|to| entities.kind(*to) == Kind::Hub)
+}
+
+fn every_two(members: &[Number], each: &mut dyn FnMut((Number, Number))) {
+    let mut members = members.to_vec();
+    members.sort_unstable();
+    for (at, left) in members.iter().enumerate() {
+        for right in members.iter().skip(at + 1) {
+            each((*left, *right));
+        }
+    }
+}
+
+/// The truth by numbers of things, and how many rows speak of records that are not there.
+fn read_truth(request: &EvaluateRequest, entities: &Entities) -> Result<(Truth, u64), PipelineError> {
+    let fault = |message: String| PipelineError::from(ResolveError::Unknown(message));
+    let mut lines =
+        request.truth.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.is_empty());
+    let header = lines.next().ok_or_else(|| fault("the truth is empty".to_owned()))?;
+    let header = header.trim_start_matches('\u{feff}');
+    let mark = if header.contains('\t') { '\t' } else { ',' };
+    let names: Vec<&str> = header.split(mark).map(|name| name.trim().trim_matches('"')).collect();
+    let column = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
+    let kind = match request.kind {
+        Kind::Hub => Kind::Work,
+        kind => kind,
+    };
+    let find = |source: &str, id: &str| entities.find(source, id, None, kind);
+    let cells = |line: &str| -> Vec<String> {
+        line.split(mark).map(|cell| cell.trim().trim_matches('"').to_owned()).collect()
+    };
+    let mut unknown = 0;
+    if let (Some(a), Some(b), Some(c), Some(d)) =
+        (column("left_source"), column("left_id"), column("right_source"), column("right_id"))
+    {
+        let same = column("same");
+        let mut pairs = Vec::new();
+        for line in lines {
+            let cells = cells(line);
+            let cell = |at: usize| cells.get(at).map(String::as_str).unwrap_or_default();
+            let label = same.is_none_or(|same| matches!(cell(same), "1" | "true" | "yes" | "same"));
+            match (find(cell(a), cell(b)), find(cell(c), cell(d))) {
+                (Some(left), Some(right)) => pairs.push((left, right, label)),
+                _ => unknown += 1,
+            }
+        }
+        return Ok((Truth::Pairs(pairs), unknown));
+    }
+    let (Some(source), Some(id)) = (column("source"), column("id")) else {
+        let expected = "expected `source`, `id` and a column for groups, or `left_source`, `left_id`, `right_source`, `right_id`";
+        return Err(fault(format!("the truth begins with `{header}`; {expected}")));
+    };
+    let wanted = match &request.column {
+        Some(name) => column(name).ok_or_else(|| fault(format!("the truth has no column `{name}`")))?,
+        None => column(request.kind.name())
+            .or_else(|| column("cluster"))
+            .or_else(|| column("group"))
+            .unwrap_or(names.len().saturating_sub(1)),
+    };
+    let mut groups: FxHashMap<String, u32> = FxHashMap::default();
+    let mut of: FxHashMap<Number, u32> = FxHashMap::default();
+    for line in lines {
+        let cells = cells(line);
+        let cell = |at: usize| cells.get(at).map(String::as_str).unwrap_or_default();
+        let group = cell(wanted);
+        if group == "-" || group.is_empty() {
+            continue;
+        }
+        let next = groups.len() as u32;
+        let group = *groups.entry(group.to_owned()).or_insert(next);
+        match find(cell(source), cell(id)) {
+            Some(number) => {
+                of.insert(number, group);
+            }
+            None => unknown += 1,
+        }
+    }
+    Ok((Truth::Groups(of), unknown))
+}

@@ -1,0 +1,268 @@
+//! Which of all described things are one? Level by level, each with what the one before found.
+//!
+//! Instances are compared first. Works of one instance are one, and works that the profile `work`
+//! takes for one belong to one hub. Within a hub, works of one language, form and translator are
+//! one expression; translators are agents, so agents come before. Subjects and places are known by
+//! their headings and by the entries of authority files.
+
+use super::decisions::Ruling;
+use super::entities::{Compared, Entities, Number, Sayings, Tables};
+use super::entity::Kind;
+use super::texts::{ProfileText, Texts};
+use super::{PipelineError, ResolveError};
+use crate::resolve::block::Blocking;
+use crate::resolve::cluster::{Decisions, Edge, Refusal};
+use crate::resolve::score::{Model, weight_of};
+use crate::resolve::{Given, Resolution, resolve};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Weights learned earlier, by profile.
+#[derive(Default)]
+pub(super) struct Models {
+    pub instance: Option<Model>,
+    pub work: Option<Model>,
+    pub agent: Option<Model>,
+}
+
+/// What comparing by one profile found.
+pub(super) struct Level {
+    pub model: Model,
+    /// Pairs from the review band upwards, strongest first; by numbers of things.
+    pub edges: Vec<Edge>,
+    /// Pairs for a person, likeliest first.
+    pub review: Vec<Edge>,
+    pub refused: Vec<Refusal>,
+    pub blocking: Blocking,
+    pub compared: u64,
+}
+
+/// All groups.
+pub(super) struct Groups {
+    /// For each thing the smallest number in its group.
+    pub of: Vec<Number>,
+    pub instance: Level,
+    pub work: Level,
+    pub agent: Level,
+}
+
+/// Finds all groups.
+pub(super) fn group(
+    entities: &Entities,
+    tables: &Tables,
+    texts: &Texts,
+    rulings: &[Ruling],
+    models: Models,
+) -> Result<Groups, PipelineError> {
+    let mut forest = Forest::new(entities.len());
+    let instance = compare(&tables.instance, &texts.instance, rulings, &[], models.instance, &mut forest)?;
+    let agent = compare(&tables.agent, &texts.agent, rulings, &[], models.agent, &mut forest)?;
+    let joined = works_of_instances(entities, &mut forest);
+    // Works are united to hubs in a forest of their own: one hub has many expressions.
+    let mut hubs = Forest::new(entities.len());
+    let work = compare(&tables.work, &texts.work, rulings, &joined, models.work, &mut hubs)?;
+    for (left, right) in &joined {
+        forest.unite(*left, *right);
+    }
+    expressions(entities, &mut hubs, &mut forest);
+    hubs_of_works(entities, &mut hubs, &mut forest);
+    headings(entities, &mut forest);
+    let of = (0..entities.len() as Number).map(|number| forest.root(number)).collect();
+    Ok(Groups { of, instance, work, agent })
+}
+
+/// Compares the things of one table.
+fn compare(
+    compared: &Compared,
+    profile: &ProfileText,
+    rulings: &[Ruling],
+    joined: &[(Number, Number)],
+    model: Option<Model>,
+    forest: &mut Forest,
+) -> Result<Level, PipelineError> {
+    let mut decisions = Decisions::default();
+    let pairs = joined.iter().map(|(left, right)| (*left, *right, true));
+    for (left, right, together) in
+        pairs.chain(rulings.iter().map(|ruling| (ruling.left, ruling.right, ruling.together)))
+    {
+        if let (Some(left), Some(right)) = (compared.id(left), compared.id(right)) {
+            if together { decisions.join(left, right) } else { decisions.never(left, right) }
+        }
+    }
+    let keys: Vec<(&str, u32)> = compared.keys.iter().map(|(key, id)| (&**key, *id)).collect();
+    let given = Given { keys: &keys, decisions, model, budget: 0 };
+    let found = resolve(&compared.table, &profile.profile, given)
+        .map_err(|error| ResolveError::Cache(error.to_string()))?;
+    let number = |id: u32| compared.of.get(id as usize).copied().unwrap_or(0);
+    for (id, root) in found.clusters.of.iter().enumerate() {
+        forest.unite(number(id as u32), number(*root));
+    }
+    let named = |edge: &Edge| Edge { left: number(edge.left), right: number(edge.right), ..*edge };
+    let review = found.review(profile.profile.bands).into_iter().map(named).collect();
+    let Resolution { model, clusters, edges, blocking, compared: pairs } = found;
+    let merge = weight_of(profile.profile.bands.merge);
+    let refused = clusters
+        .refused
+        .into_iter()
+        .map(|refusal| Refusal { left: number(refusal.left), right: number(refusal.right), ..refusal })
+        .collect();
+    // What is not merged and no matter for review says nothing afterwards.
+    let edges = edges.iter().filter(|edge| edge.weight >= merge).map(named).collect();
+    Ok(Level { model, edges, review, refused, blocking, compared: pairs })
+}
+
+/// The works that instances of one group are instances of, as pairs that are one.
+fn works_of_instances(entities: &Entities, forest: &mut Forest) -> Vec<(Number, Number)> {
+    let mut first: FxHashMap<Number, Number> = FxHashMap::default();
+    let mut joined = Vec::new();
+    for (from, to) in &entities.links {
+        if entities.kind(*from) != Kind::Instance || entities.kind(*to) != Kind::Work {
+            continue;
+        }
+        let work = *first.entry(forest.root(*from)).or_insert(*to);
+        if work != *to {
+            joined.push((work, *to));
+        }
+    }
+    joined
+}
+
+/// Unites works of one hub that have language, form and translators in common.
+fn expressions(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
+    let mut first: BTreeMap<(Number, String), Number> = BTreeMap::new();
+    for (number, said) in sorted(&entities.expressions) {
+        let record = entities.all.get(number as usize).map_or(0, |entity| entity.record);
+        let mut parts: Vec<String> = Vec::new();
+        let mut has_language = false;
+        for (feature, value) in said {
+            match &**feature {
+                "translator" => {
+                    let (source, id) = &entities.records[record as usize];
+                    let agent =
+                        entities.find(source, id, Some(value), Kind::Agent).map(|agent| forest.root(agent));
+                    parts.push(match agent {
+                        Some(agent) => format!("translator {agent}"),
+                        None => format!("translator {value}"),
+                    });
+                }
+                feature => {
+                    has_language |= feature == "language";
+                    parts.push(format!("{feature} {value}"));
+                }
+            }
+        }
+        // A work of which not even the language is known is like no other.
+        if !has_language {
+            continue;
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        let first = *first.entry((hubs.root(number), parts.join("\n"))).or_insert(number);
+        forest.unite(first, number);
+    }
+}
+
+/// Unites the hubs of works that belong to one hub.
+fn hubs_of_works(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
+    // Expressions of one hub are united by then, so the works of one expression are asked too.
+    let mut first: FxHashMap<Number, Number> = FxHashMap::default();
+    for (from, to) in &entities.links {
+        if entities.kind(*from) == Kind::Work && entities.kind(*to) == Kind::Hub {
+            let hub = *first.entry(hubs.root(*from)).or_insert(*to);
+            forest.unite(hub, *to);
+        }
+    }
+}
+
+/// Unites subjects and places: those with an entry of an authority file in common; and those with
+/// none that have heading and thesaurus in common with each other, or the heading with exactly one
+/// that has an entry.
+fn headings(entities: &Entities, forest: &mut Forest) {
+    let fold = |text: &str| crate::resolve::fold::fold(text);
+    let values = |said: &[(Box<str>, Box<str>)], feature: &str| -> Vec<Box<str>> {
+        said.iter().filter(|(known, _)| **known == *feature).map(|(_, value)| value.clone()).collect()
+    };
+    let all = sorted(&entities.headings);
+    let mut of_identifier: FxHashMap<(Kind, Box<str>), Number> = FxHashMap::default();
+    for (number, said) in &all {
+        for identifier in values(said, "identifier") {
+            let first = *of_identifier.entry((entities.kind(*number), identifier)).or_insert(*number);
+            forest.unite(first, *number);
+        }
+    }
+    // A heading that two entries share leads to neither.
+    let mut of_label: FxHashMap<(Kind, String), Option<Number>> = FxHashMap::default();
+    for (number, said) in &all {
+        let is_authority = said.iter().any(|(feature, _)| **feature == *"identifier" || **feature == *"form");
+        if !is_authority {
+            continue;
+        }
+        let root = forest.root(*number);
+        for label in values(said, "label").iter().chain(&values(said, "form")) {
+            let known = of_label.entry((entities.kind(*number), fold(label))).or_insert(Some(root));
+            if *known != Some(root) {
+                *known = None;
+            }
+        }
+    }
+    let mut of_heading: FxHashMap<(Kind, String, Vec<Box<str>>), Number> = FxHashMap::default();
+    for (number, said) in &all {
+        let labels = values(said, "label");
+        if labels.is_empty() || said.iter().any(|(feature, _)| **feature == *"identifier") {
+            continue;
+        }
+        let mut folded: Vec<String> = labels.iter().map(|label| fold(label)).collect();
+        folded.sort_unstable();
+        folded.dedup();
+        let kind = entities.kind(*number);
+        let leads: Vec<Option<Number>> =
+            folded.iter().filter_map(|label| of_label.get(&(kind, label.clone())).copied()).collect();
+        if let [Some(root)] = leads.as_slice() {
+            forest.unite(*root, *number);
+            continue;
+        }
+        let first = *of_heading.entry((kind, folded.join("\n"), values(said, "source"))).or_insert(*number);
+        forest.unite(first, *number);
+    }
+}
+
+type Said<'a> = Vec<(Number, &'a Vec<(Box<str>, Box<str>)>)>;
+
+fn sorted(said: &Sayings) -> Said<'_> {
+    let mut all: Said<'_> = said.iter().map(|(number, said)| (*number, said)).collect();
+    all.sort_unstable_by_key(|(number, _)| *number);
+    all
+}
+
+/// Groups in the making; the root of a group is its smallest number.
+struct Forest {
+    parent: Vec<Number>,
+}
+
+impl Forest {
+    fn new(size: usize) -> Self {
+        Self { parent: (0..size as Number).collect() }
+    }
+
+    fn root(&mut self, number: Number) -> Number {
+        let mut root = number;
+        while let Some(parent) = self.parent.get(root as usize).copied()
+            && parent != root
+        {
+            root = parent;
+        }
+        let mut at = number;
+        while at != root {
+            let Some(parent) = self.parent.get_mut(at as usize) else { break };
+            at = std::mem::replace(parent, root);
+        }
+        root
+    }
+
+    fn unite(&mut self, left: Number, right: Number) {
+        let (left, right) = (self.root(left), self.root(right));
+        if let Some(parent) = self.parent.get_mut(left.max(right) as usize) {
+            *parent = left.min(right);
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! From members to one entry: what all of them say, under one name.
+//!
+//! Nothing is lost. What members say is united; equal nodes inside them have equal names, so three
+//! equal titles are one. One label is preferred, the others are kept as `skos:altLabel`; of other
+//! declared properties all values stay, and a preference says which one to show and why. What
+//! belongs to how an entry came about goes to the graph of resolution.
+
+use super::cache::EntryKey;
+use super::entities::{Entities, Number};
+use super::entity::{Description, Kind};
+use super::grouping::{Groups, Level};
+use super::naming::Naming;
+use super::preferring::{Candidate, Preferring, Standing};
+use super::texts::{ProfileText, Texts};
+use super::{PipelineError, ResolveError};
+use crate::archive::Entry;
+use crate::catalogue::Graphs;
+use crate::ontology::{bf, dcterms, pin, prov, rdf, rdfs, skos, xsd};
+use crate::pipeline::Session;
+use crate::resolve::cluster::Edge;
+use crate::resolve::compare::level_at;
+use crate::resolve::score::{Model, probability};
+use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Records mapped side by side.
+const BATCH: usize = 1024;
+
+/// An entry as the store is to have it.
+pub(super) struct Merged {
+    pub key: EntryKey,
+    /// Of its members, and of its statements.
+    pub hashes: (u64, u64),
+    pub quads: Vec<Quad>,
+}
+
+/// What one member gives to its entry.
+struct Contribution {
+    number: Number,
+    standing: Standing,
+    triples: Vec<Triple>,
+    /// Labels to be used when no member has one.
+    spare: Vec<Term>,
+}
+
+/// The evidence behind entries, by kind.
+struct Evidence<'a> {
+    level: &'a Level,
+    profile: &'a ProfileText,
+    /// The pairs that hold each entry together, by its root.
+    pairs: FxHashMap<Number, Vec<Edge>>,
+}
+
+/// Makes entries.
+pub(super) struct Merging<'a> {
+    session: &'a Session,
+    texts: &'a Texts,
+    entities: &'a Entities,
+    groups: &'a Groups,
+    naming: &'a Naming,
+    evidence: FxHashMap<Kind, Evidence<'a>>,
+    preferring: FxHashMap<Kind, Preferring>,
+}
+
+impl<'a> Merging<'a> {
+    pub fn new(
+        session: &'a Session,
+        texts: &'a Texts,
+        entities: &'a Entities,
+        groups: &'a Groups,
+        naming: &'a Naming,
+        ranked: &[String],
+    ) -> Result<Self, PipelineError> {
+        let mut evidence = FxHashMap::default();
+        let levels = [
+            (Kind::Instance, &groups.instance, &texts.instance),
+            (Kind::Work, &groups.work, &texts.work),
+            (Kind::Agent, &groups.agent, &texts.agent),
+        ];
+        for (kind, level, profile) in levels {
+            let pairs = spanning(&level.edges, &groups.of);
+            evidence.insert(kind, Evidence { level, profile, pairs });
+        }
+        let mut preferring = FxHashMap::default();
+        for kind in Kind::ALL {
+            let profile = match kind {
+                Kind::Instance | Kind::Item => &texts.instance,
+                Kind::Hub | Kind::Work => &texts.work,
+                Kind::Agent | Kind::Subject | Kind::Place => &texts.agent,
+            };
+            preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked)?);
+        }
+        Ok(Self { session, texts, entities, groups, naming, evidence, preferring })
+    }
+
+    /// The hash of the members of an entry.
+    pub fn member_hash(&self, members: &[Number]) -> u64 {
+        let sum = members.iter().fold(0_u64, |sum, member| {
+            sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&super::naming::name_of(self.entities, *member)))
+        });
+        // Never that of an entry of which nothing is known.
+        sum.max(1)
+    }
+
+    /// Makes the entries of `wanted`, each once, in the order in which they are complete.
+    pub fn each(
+        &self,
+        wanted: &FxHashSet<EntryKey>,
+        mut each: impl FnMut(Merged) -> Result<(), PipelineError>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<(), PipelineError> {
+        // Which records have a member of a wanted entry.
+        let mut records: Vec<u32> = Vec::new();
+        let mut missing: FxHashMap<EntryKey, usize> = FxHashMap::default();
+        for key in wanted {
+            let Some(members) = self.naming.members.get(key) else { continue };
+            missing.insert(*key, members.len());
+            records.extend(
+                members.iter().filter_map(|member| Some(self.entities.all.get(*member as usize)?.record)),
+            );
+        }
+        records.sort_unstable();
+        records.dedup();
+        // In the order of the archive, so that each of its blocks is read once.
+        let mut places: Vec<(u64, u32)> = Vec::with_capacity(records.len());
+        for record in records {
+            let Some((source, id)) = self.entities.records.get(record as usize) else { continue };
+            let state = self.session.archive.record(source, id)?.unwrap_or_default();
+            places.push((state.current().map_or(0, |version| version.sequence), record));
+        }
+        places.sort_unstable();
+        let mut waiting: FxHashMap<EntryKey, Vec<Contribution>> = FxHashMap::default();
+        let mut done = 0;
+        for some in places.chunks(BATCH) {
+            let mut read: Vec<(u32, Option<Entry>)> = Vec::with_capacity(some.len());
+            for (sequence, record) in some {
+                read.push((*record, self.session.archive.entry(*sequence)?));
+            }
+            let given: Vec<Vec<(EntryKey, Contribution)>> =
+                read.into_par_iter().map(|(record, entry)| self.of_record(record, entry, wanted)).collect();
+            let mut complete = Vec::new();
+            for (key, contribution) in given.into_iter().flatten() {
+                let gathered = waiting.entry(key).or_default();
+                gathered.push(contribution);
+                if missing.get(&key) == Some(&gathered.len())
+                    && let Some(gathered) = waiting.remove(&key)
+                {
+                    complete.push((key, gathered));
+                }
+            }
+            let merged: Vec<Merged> =
+                complete.into_par_iter().map(|(key, gathered)| self.merge(key, gathered)).collect();
+            merged.into_iter().try_for_each(&mut each)?;
+            done += some.len() as u64;
+            progress(done);
+        }
+        Ok(())
+    }
+
+    /// What a record gives to wanted entries.
+    fn of_record(
+        &self,
+        record: u32,
+        entry: Option<Entry>,
+        wanted: &FxHashSet<EntryKey>,
+    ) -> Vec<(EntryKey, Contribution)> {
+        let Some((source, id)) = self.entities.records.get(record as usize) else { return Vec::new() };
+        let graphs = &self.session.home.graphs;
+        let name = graphs.record(source, id);
+        let triples = entry.and_then(|entry| self.session.triples(&entry)).unwrap_or_default();
+        let description = Description::new(&name, &triples, &self.texts.entries);
+        let range = self.entities.of_record(record);
+        let key = |number: Number| -> Option<EntryKey> {
+            let root = self.groups.of.get(number as usize)?;
+            Some((self.entities.kind(number), self.naming.of.get(root).copied()?))
+        };
+        let named = |node: &str| -> Option<NamedNode> {
+            let place = range.clone().find(|number| self.entities.name(*number).2 == node)?;
+            let (kind, id) = key(place)?;
+            Some(graphs.entry(kind.name(), id))
+        };
+        let standing = Standing {
+            source: source.clone(),
+            complete: description.len(),
+            modified: description.of_record(dcterms::MODIFIED).unwrap_or_default().into(),
+        };
+        let mut given = Vec::new();
+        for number in range.clone() {
+            let Some(key) = key(number).filter(|key| wanted.contains(key)) else { continue };
+            let node = self.entities.name(number).2;
+            let entry = graphs.entry(key.0.name(), key.1);
+            let triples = description.statements(node, &entry, &named);
+            let spare =
+                if key.0 == Kind::Hub { description.labels_of(node, bf::EXPRESSION_OF) } else { Vec::new() };
+            given.push((key, Contribution { number, standing: standing.clone(), triples, spare }));
+        }
+        given
+    }
+
+    /// One entry of what its members give.
+    fn merge(&self, key: EntryKey, mut gathered: Vec<Contribution>) -> Merged {
+        gathered.sort_unstable_by_key(|contribution| contribution.number);
+        let (kind, id) = key;
+        let graphs = &self.session.home.graphs;
+        let entry = graphs.entry(kind.name(), id);
+        let about = Term::from(entry.clone());
+        let is_own = |triple: &Triple| Term::from(triple.subject.clone()) == about;
+        let mut triples: FxHashSet<Triple> = FxHashSet::default();
+        let mut labels: Vec<(Term, usize)> = Vec::new();
+        for (member, contribution) in gathered.iter().enumerate() {
+            for triple in &contribution.triples {
+                if triple.predicate == rdfs::LABEL && is_own(triple) {
+                    labels.push((triple.object.clone(), member));
+                } else {
+                    triples.insert(triple.clone());
+                }
+            }
+        }
+        if labels.is_empty() {
+            let spare = gathered.iter().enumerate();
+            labels = spare
+                .flat_map(|(member, one)| one.spare.iter().map(move |label| (label.clone(), member)))
+                .collect();
+        }
+        fn candidates<'c>(values: &'c [(Term, usize)], gathered: &'c [Contribution]) -> Vec<Candidate<'c>> {
+            let candidate = |(value, member): &'c (Term, usize)| Candidate {
+                value,
+                standing: &gathered[*member].standing,
+                member: *member,
+            };
+            values.iter().map(candidate).collect()
+        }
+        let preferring = self.preferring.get(&kind);
+        let mut preferences: Vec<(NamedNode, Term, Number, &'static str)> = Vec::new();
+        if let Some(preferring) = preferring
+            && let Some((best, reason)) = preferring.label(&candidates(&labels, &gathered))
+        {
+            let preferred = labels[best].0.clone();
+            for (label, _) in &labels {
+                let predicate = if *label == preferred { rdfs::LABEL } else { skos::ALT_LABEL };
+                triples.insert(Triple::new(entry.clone(), predicate, label.clone()));
+            }
+            if labels.iter().any(|(label, _)| *label != preferred) {
+                preferences.push((
+                    rdfs::LABEL.into_owned(),
+                    preferred,
+                    gathered[labels[best].1].number,
+                    reason,
+                ));
+            }
+        }
+        for (property, rules) in preferring.map(|preferring| preferring.single.as_slice()).unwrap_or_default()
+        {
+            let mut values: Vec<(Term, usize)> = Vec::new();
+            for (member, contribution) in gathered.iter().enumerate() {
+                let said = contribution
+                    .triples
+                    .iter()
+                    .filter(|triple| triple.predicate == *property && is_own(triple));
+                values.extend(
+                    said.filter(|triple| triple.object.is_literal())
+                        .map(|triple| (triple.object.clone(), member)),
+                );
+            }
+            let one = values.first().map(|(value, _)| value.clone());
+            if values.iter().all(|(value, _)| Some(value) == one.as_ref()) {
+                continue;
+            }
+            if let Some(preferring) = preferring
+                && let Some((best, reason)) = preferring.value(rules, &candidates(&values, &gathered))
+            {
+                let member = gathered[values[best].1].number;
+                preferences.push((property.clone(), values[best].0.clone(), member, reason));
+            }
+        }
+        let mut quads: Vec<Quad> =
+            triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
+        let members: Vec<Number> = gathered.iter().map(|contribution| contribution.number).collect();
+        if members.len() > 1 || !preferences.is_empty() {
+            self.resolution(key, &entry, &members, &preferences, &mut quads);
+        }
+        let mut lines: Vec<String> = quads.iter().map(ToString::to_string).collect();
+        lines.sort_unstable();
+        let hash = xxhash_rust::xxh3::xxh3_64(lines.join("\n").as_bytes()).max(1);
+        Merged { key, hashes: (self.member_hash(&members), hash), quads }
+    }
+
+    /// How the entry came to be, for the graph of resolution.
+    fn resolution(
+        &self,
+        (kind, id): EntryKey,
+        entry: &NamedNode,
+        members: &[Number],
+        preferences: &[(NamedNode, Term, Number, &'static str)],
+        quads: &mut Vec<Quad>,
+    ) {
+        let graphs = &self.session.home.graphs;
+        let merge = graphs.merge(kind.name(), id);
+        let graph = GraphName::from(graphs.resolution());
+        let mut say = |subject: &NamedNode, predicate: oxrdf::NamedNodeRef<'_>, object: Term| {
+            quads.push(Quad::new(subject.clone(), predicate.into_owned(), object, graph.clone()));
+        };
+        say(&merge, rdf::TYPE, pin::MERGE.into_owned().into());
+        say(&merge, pin::ENTRY, entry.clone().into());
+        for member in members {
+            say(&merge, pin::MEMBER, self.node(graphs, *member).into());
+        }
+        say(&merge, prov::WAS_ASSOCIATED_WITH, graphs.agent(super::AGENT).into());
+        for (property, value, member, reason) in preferences {
+            let hash = xxhash_rust::xxh3::xxh3_64(property.as_str().as_bytes());
+            let node = NamedNode::new_unchecked(format!("{}#preference-{hash:016x}", merge.as_str()));
+            say(&merge, pin::PREFERENCE, node.clone().into());
+            say(&node, rdf::TYPE, pin::PREFERENCE_CLASS.into_owned().into());
+            say(&node, pin::PROPERTY, property.clone().into());
+            say(&node, pin::PREFERRED_VALUE, value.clone());
+            say(&node, prov::WAS_DERIVED_FROM, self.record(graphs, *member).into());
+            say(&node, pin::REASON, Literal::new_simple_literal(*reason).into());
+        }
+        let Some(evidence) = self.evidence.get(&kind) else { return };
+        let rules = evidence.profile.hash.to_string();
+        say(&merge, pin::RULE_HASH, Literal::new_simple_literal(rules).into());
+        let root = members.first().and_then(|member| self.groups.of.get(*member as usize));
+        for edge in root.and_then(|root| evidence.pairs.get(root)).into_iter().flatten() {
+            let (left, right) = (self.node(graphs, edge.left), self.node(graphs, edge.right));
+            let hash = xxhash_rust::xxh3::xxh3_64(format!("{left} {right}").as_bytes());
+            let node = NamedNode::new_unchecked(format!("{}#pair-{hash:016x}", merge.as_str()));
+            say(&merge, pin::PAIR, node.clone().into());
+            say(&node, rdf::TYPE, pin::PAIR_CLASS.into_owned().into());
+            say(&node, pin::MEMBER, left.into());
+            say(&node, pin::MEMBER, right.into());
+            say(&node, pin::PROBABILITY, decimal(probability(edge.weight), 6));
+            say(&node, pin::WEIGHT, decimal(edge.weight, 2));
+            let levels = levels(&evidence.profile.profile, &evidence.level.model, edge.vector);
+            say(&node, pin::LEVELS, Literal::new_simple_literal(levels).into());
+        }
+    }
+
+    fn node(&self, graphs: &Graphs, number: Number) -> NamedNode {
+        let (source, id, node) = self.entities.name(number);
+        NamedNode::new_unchecked(super::entity::absolute(graphs.record(source, id).as_str(), node))
+    }
+
+    fn record(&self, graphs: &Graphs, number: Number) -> NamedNode {
+        let (source, id, _) = self.entities.name(number);
+        graphs.record(source, id)
+    }
+}
+
+pub(super) fn decimal(number: f64, digits: usize) -> Term {
+    Literal::new_typed_literal(format!("{number:.digits$}"), xsd::DECIMAL).into()
+}
+
+/// What each comparison found, one a line: its name, its level, its weight in bits.
+pub(super) fn levels(profile: &crate::resolve::profile::Profile, model: &Model, vector: u64) -> String {
+    let verdict = model.verdict(vector);
+    let mut lines = Vec::new();
+    for (at, compare) in profile.compare.iter().enumerate() {
+        let level = level_at(vector, at);
+        let part = verdict.parts.iter().find(|(first, second, _)| *first == at || *second == Some(at));
+        if level == 0 {
+            continue;
+        }
+        let bits = part.filter(|(first, ..)| *first == at).map_or(0.0, |(_, _, bits)| *bits);
+        lines.push(format!("{} {} {bits:+.1}", compare.name, compare.level_name(level)));
+    }
+    lines.join("\n")
+}
+
+/// For each group the strongest pairs that hold it together: one less than it has members.
+fn spanning(edges: &[Edge], of: &[Number]) -> FxHashMap<Number, Vec<Edge>> {
+    let mut parent: FxHashMap<Number, Number> = FxHashMap::default();
+    fn root(parent: &FxHashMap<Number, Number>, mut number: Number) -> Number {
+        while let Some(next) = parent.get(&number) {
+            number = *next;
+        }
+        number
+    }
+    let mut found: FxHashMap<Number, Vec<Edge>> = FxHashMap::default();
+    for edge in edges {
+        let group = of.get(edge.left as usize);
+        if group.is_none() || group != of.get(edge.right as usize) {
+            continue;
+        }
+        let (left, right) = (root(&parent, edge.left), root(&parent, edge.right));
+        if left != right {
+            parent.insert(left.max(right), left.min(right));
+            found.entry(group.copied().unwrap_or(0)).or_default().push(*edge);
+        }
+    }
+    found
+}
+
+impl From<ResolveError> for PipelineError {
+    fn from(error: ResolveError) -> Self {
+        Self::Resolve(error)
+    }
+}

@@ -1,0 +1,276 @@
+//! From record graphs to the merged catalogue: read, compare, name, merge, write.
+//!
+//! [`resolve`] runs the stage. Records are read once for each of their versions ([`reading`]) into
+//! a cache beside the store ([`cache`]); the engine of [`crate::resolve`] compares what was read
+//! and [`grouping`] lets each level follow from the one before; [`naming`] keeps the names of
+//! entries stable; [`merging`] unites what members say; [`writing`] changes the store. What people
+//! decide is archived first ([`decisions`]) and then counts in every run.
+
+mod cache;
+mod deciding;
+mod decisions;
+mod entities;
+mod entity;
+mod evaluating;
+mod explaining;
+mod finding;
+mod grouping;
+mod merging;
+mod models;
+mod naming;
+mod preferring;
+mod reading;
+mod reviewing;
+mod searching;
+mod showing;
+mod texts;
+mod writing;
+
+pub use deciding::{Decided, Wish, Wishing, decide, take_down};
+pub use decisions::{Act, Decision, Named, Numbered, decisions};
+pub use entity::Kind;
+pub use evaluating::{EvaluateRequest, Evaluated, Measured, evaluate_truth};
+pub use explaining::{Explained, explain_pair};
+pub use reading::Read;
+pub use reviewing::{Reviewed, review};
+pub use showing::{ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry};
+
+use super::{PipelineError, Session, Watch};
+use crate::config::Home;
+use crate::resolve::agents::Report;
+use crate::resolve::block::Blocking;
+use crate::source::Registry;
+use cache::Cache;
+use entities::Entities;
+use merging::Merging;
+use naming::Naming;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use texts::Texts;
+
+/// The program, as one that decides.
+const AGENT: &str = concat!("pinakes/", env!("CARGO_PKG_VERSION"));
+
+/// Why records could not be resolved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResolveError {
+    /// A profile or query that cannot be used; the message says which, and where.
+    #[error("{0}")]
+    Text(String),
+    #[error(
+        "what resolving keeps in `resolution/` cannot be used: {0}; it can be removed, and is made again"
+    )]
+    Cache(String),
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// How to resolve.
+#[derive(Debug, Clone, Default)]
+pub struct ResolveRequest {
+    /// Learn again and compare everything again.
+    pub full: bool,
+    /// Say what would change, and change nothing.
+    pub dry_run: bool,
+    /// The current time, RFC 3339.
+    pub time: String,
+}
+
+/// What a run found and did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Resolved {
+    #[serde(flatten)]
+    pub read: Read,
+    /// Entries of the master, by kind.
+    pub entries: BTreeMap<&'static str, u64>,
+    /// Entries with more than one member, by kind.
+    pub merged: BTreeMap<&'static str, u64>,
+    /// Pairs compared, by profile.
+    pub compared: BTreeMap<&'static str, u64>,
+    /// What the agents of each content type had to do with records that came new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agents: Option<Report>,
+    /// How pairs were found, by profile.
+    pub blocking: BTreeMap<&'static str, Blocks>,
+    /// Alike, and kept apart all the same: by a veto, by a person, or by all other pairs.
+    pub refused: u64,
+    /// Pairs for a person to look at.
+    pub review: u64,
+    /// Entries that were new, different, or are gone.
+    pub new: u64,
+    pub changed: u64,
+    pub removed: u64,
+    pub dry_run: bool,
+    /// What each source has, and what it has in common with others.
+    pub sources: BTreeMap<String, Shares>,
+    /// Decisions that others contradict, by their numbers.
+    pub contradicted: Vec<u64>,
+}
+
+/// Merges again what was merged before, with the same weights, names and decisions; nothing, if
+/// nothing ever was.
+pub(super) fn resolve_again(session: &mut Session, watch: &mut dyn Watch) -> Result<(), PipelineError> {
+    let notes = session.archive.resolutions()?;
+    let Some((last, _)) = notes.last() else { return Ok(()) };
+    let time = session.archive.entry(*last)?.map(|entry| entry.time).unwrap_or_default();
+    resolve(session, &ResolveRequest { time, ..ResolveRequest::default() }, watch)?;
+    Ok(())
+}
+
+/// How pairs were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Blocks {
+    pub keys: u64,
+    pub blocks: u64,
+    /// Blocks that were too large, and had to be split.
+    pub split: u64,
+    pub largest: u64,
+}
+
+/// What one source has of the merged catalogue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Shares {
+    pub records: u64,
+    /// Instances it describes,
+    pub entries: u64,
+    /// and those that no other source describes.
+    pub only_here: u64,
+    /// Instances in common with other sources.
+    pub shared: BTreeMap<String, u64>,
+}
+
+/// Resolves the records of a catalogue.
+pub fn resolve(
+    session: &mut Session,
+    request: &ResolveRequest,
+    watch: &mut dyn Watch,
+) -> Result<Resolved, PipelineError> {
+    let texts = texts_of(session)?;
+    let cache = Cache::open(&session.home)?;
+    let read = reading::refresh(session, &texts, &cache, watch)?;
+    naming::take_up(session, &cache)?;
+    let (entities, tables) = Entities::read(&cache)?;
+    let decided = decisions(session)?;
+    let rulings = decisions::rulings(&decided, &entities);
+    let known = models::read(session, &texts, read.records, request.full)?;
+    let learned = known.missing();
+    watch.begin("comparing", None);
+    let groups = grouping::group(&entities, &tables, &texts, &rulings, known)?;
+    watch.end();
+    let agents = searching::search(&cache, &entities, &tables.instance, &texts.instance, &groups.instance)?;
+    drop(tables);
+    let naming = Naming::of_groups(&entities, &groups.of, &cache)?;
+    let mut resolved = Resolved { read, agents, dry_run: request.dry_run, ..Resolved::default() };
+    resolved.count(&groups, &naming);
+    resolved.sources = shares(&entities, &naming);
+    resolved.contradicted = contradicted(&groups, &rulings);
+    if !request.dry_run {
+        models::archive(session, &texts, &groups, &learned, read.records, &request.time)?;
+        naming.archive(&mut session.archive, &request.time)?;
+        naming::take_up(session, &cache)?;
+    }
+    let ranked = ranked(session)?;
+    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked)?;
+    let writer = writing::Writer {
+        session,
+        cache: &cache,
+        texts: &texts,
+        entities: &entities,
+        groups: &groups,
+        naming: &naming,
+    };
+    writer.write(&merging, &decided, &mut resolved, watch)?;
+    Ok(resolved)
+}
+
+/// Makes sure that some records are read again and written again: what they say has changed though
+/// they did not.
+pub(super) fn forget_records<'k>(
+    home: &Home,
+    records: impl Iterator<Item = (&'k str, &'k str)>,
+) -> Result<(), PipelineError> {
+    Cache::forget(home, records)
+}
+
+/// Forgets all that belongs to a store that is no more.
+pub(super) fn forget_all(home: &Home) -> std::io::Result<()> {
+    Cache::remove(home)
+}
+
+/// The texts in force, with what the descriptions of sources say.
+fn texts_of(session: &Session) -> Result<Texts, PipelineError> {
+    let mut texts = Texts::read(&session.home)?;
+    let registry = Registry::read(&session.home.directory)?;
+    let unique = registry.iter().filter(|source| source.duplicates == crate::source::Duplicates::None);
+    texts.instance.profile.unique_sources.extend(unique.map(|source| source.key.as_str().into()));
+    Ok(texts)
+}
+
+/// The sources, most important first.
+fn ranked(session: &Session) -> Result<Vec<String>, PipelineError> {
+    let registry = Registry::read(&session.home.directory)?;
+    let mut sources: Vec<_> = registry.iter().collect();
+    sources.sort_by(|left, right| {
+        right.importance.total_cmp(&left.importance).then_with(|| left.key.cmp(&right.key))
+    });
+    Ok(sources.into_iter().map(|source| source.key.clone()).collect())
+}
+
+fn shares(entities: &Entities, naming: &Naming) -> BTreeMap<String, Shares> {
+    let mut shares: BTreeMap<String, Shares> = BTreeMap::new();
+    for (source, _) in &entities.records {
+        match shares.get_mut(&**source) {
+            Some(share) => share.records += 1,
+            None => {
+                shares.insert(source.to_string(), Shares { records: 1, ..Shares::default() });
+            }
+        }
+    }
+    let instances = naming.members.range((Kind::Instance, 0)..=(Kind::Instance, u64::MAX));
+    for (_, members) in instances {
+        let mut sources: Vec<&str> = members.iter().map(|member| entities.name(*member).0).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        for source in &sources {
+            let Some(share) = shares.get_mut(*source) else { continue };
+            share.entries += 1;
+            share.only_here += u64::from(sources.len() == 1);
+            for other in sources.iter().filter(|other| *other != source) {
+                *share.shared.entry((*other).to_owned()).or_default() += 1;
+            }
+        }
+    }
+    shares
+}
+
+fn contradicted(groups: &grouping::Groups, rulings: &[decisions::Ruling]) -> Vec<u64> {
+    let mut numbers: Vec<u64> = rulings
+        .iter()
+        .filter(|ruling| {
+            let of = |number: u32| groups.of.get(number as usize);
+            ruling.together && of(ruling.left) != of(ruling.right)
+        })
+        .map(|ruling| ruling.decision)
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+impl Resolved {
+    fn count(&mut self, groups: &grouping::Groups, naming: &Naming) {
+        for ((kind, _), members) in &naming.members {
+            *self.entries.entry(kind.name()).or_default() += 1;
+            *self.merged.entry(kind.name()).or_default() += u64::from(members.len() > 1);
+        }
+        let levels = [("instance", &groups.instance), ("work", &groups.work), ("agent", &groups.agent)];
+        for (name, level) in levels {
+            self.compared.insert(name, level.compared);
+            self.refused += level.refused.len() as u64;
+            let Blocking { keys, blocks, split, largest, .. } = level.blocking;
+            self.blocking.insert(name, Blocks { keys, blocks, split, largest: largest as u64 });
+            self.review += if name == "instance" { level.review.len() as u64 } else { 0 };
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The master as the store has it: what changed is put in its place.
+//!
+//! An entry is written when its members are others than before, or when one of its records says
+//! something else or names something else. The first master goes through the bulk loader at once,
+//! all or nothing. Later changes are one transaction as long as they are not too many. The cache
+//! marks what is about to be written before, and notes it after the store is flushed; so a run after
+//! a kill looks at these entries again and trusts nothing about them.
+
+use super::cache::{Cache, Digest, EntryKey, RecordKey, record_key};
+use super::decisions::{Act, Numbered};
+use super::entities::Entities;
+use super::grouping::Groups;
+use super::merging::{Merged, Merging, decimal};
+use super::naming::Naming;
+use super::texts::Texts;
+use super::{PipelineError, ResolveError, Resolved};
+use crate::archive::PayloadHash;
+use crate::catalogue::{CatalogueError, Selection};
+use crate::ontology::{dcterms, pin, prov, rdf, skos, xsd};
+use crate::pipeline::{Session, Watch};
+use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::mpsc::sync_channel;
+
+/// Changes up to this many statements are one transaction.
+const AT_ONCE: usize = 400_000;
+/// Statements handed to the loader together.
+const PIECE: usize = 10_000;
+/// Set while the first master is loaded.
+const LOADING: &str = "loading";
+
+/// What the master holds of each entry: a hash of the members and one of the statements.
+type Known = FxHashMap<EntryKey, (u64, u64)>;
+
+/// What is due to be written.
+#[derive(Default)]
+struct Due {
+    /// Entries that may be different.
+    entries: FxHashSet<EntryKey>,
+    /// Entries that have no members any more.
+    removed: Vec<EntryKey>,
+    /// Records with what the master is to have of them.
+    records: Vec<(Vec<u8>, Digest)>,
+    /// Records that are no more.
+    gone: Vec<RecordKey>,
+}
+
+pub(super) struct Writer<'a> {
+    pub session: &'a Session,
+    pub cache: &'a Cache,
+    pub texts: &'a Texts,
+    pub entities: &'a Entities,
+    pub groups: &'a Groups,
+    pub naming: &'a Naming,
+}
+
+impl Writer<'_> {
+    /// Writes what is due, or only counts it.
+    pub fn write(
+        &self,
+        merging: &Merging<'_>,
+        decided: &[Numbered],
+        resolved: &mut Resolved,
+        watch: &mut dyn Watch,
+    ) -> Result<(), PipelineError> {
+        let known = self.cache.entries()?;
+        let due = self.due(merging, &known)?;
+        resolved.removed = due.removed.len() as u64;
+        resolved.new = due.entries.iter().filter(|key| !known.contains_key(key)).count() as u64;
+        if resolved.dry_run {
+            resolved.changed = due.entries.len() as u64 - resolved.new;
+            return Ok(());
+        }
+        if known.is_empty() {
+            self.load(merging, &due, watch)?;
+        } else {
+            resolved.changed = self.change(merging, &due, &known, watch)?;
+        }
+        self.say_decisions(decided)?;
+        self.cache.write(|tables| {
+            for (key, digest) in &due.records {
+                tables.set_written(key, Some(*digest))?;
+            }
+            for key in &due.gone {
+                tables.set_written(key, None)?;
+            }
+            tables.set_review(&super::reviewing::pairs(self.entities, self.groups, self.texts))?;
+            tables.set_number(LOADING, 0)
+        })?;
+        let position = self.session.archive.last_sequence()?;
+        self.session.catalogue.note(position)?;
+        Ok(())
+    }
+
+    /// Entries with other members than before; entries of records that say or name something else
+    /// than the master has of them; and what is gone.
+    fn due(&self, merging: &Merging<'_>, known: &Known) -> Result<Due, PipelineError> {
+        let mut due = Due::default();
+        for (key, members) in &self.naming.members {
+            if known.get(key).is_none_or(|(hash, _)| *hash != merging.member_hash(members)) {
+                due.entries.insert(*key);
+            }
+        }
+        let mut written = self.cache.written()?;
+        for (record, (source, id)) in (0_u32..).zip(&self.entities.records) {
+            let keys: Vec<EntryKey> =
+                self.entities.of_record(record).filter_map(|number| self.key(number)).collect();
+            let mut text = self.entities.hashes.get(record as usize).copied().unwrap_or_default().to_vec();
+            keys.iter().for_each(|(_, id)| text.extend_from_slice(&id.to_le_bytes()));
+            let digest = PayloadHash::of(&text).0;
+            let key = record_key(source, id);
+            if written.remove(key.as_slice()) != Some(digest) {
+                due.entries.extend(keys);
+                due.records.push((key, digest));
+            }
+        }
+        due.gone = written.into_keys().collect();
+        due.gone.sort_unstable();
+        due.removed = known.keys().filter(|key| !self.naming.members.contains_key(key)).copied().collect();
+        due.removed.sort_unstable();
+        Ok(due)
+    }
+
+    fn key(&self, number: u32) -> Option<EntryKey> {
+        let root = self.groups.of.get(number as usize)?;
+        Some((self.entities.kind(number), self.naming.of.get(root).copied()?))
+    }
+
+    /// That a record is part of the master.
+    fn status(&self, key: &[u8]) -> Quad {
+        let graphs = &self.session.home.graphs;
+        let key = String::from_utf8_lossy(key);
+        let (source, id) = key.split_once('\0').unwrap_or((&key, ""));
+        Quad::new(graphs.record(source, id), pin::MERGE_STATUS, pin::MERGED, graphs.resolution())
+    }
+
+    /// The first master, all or nothing.
+    fn load(&self, merging: &Merging<'_>, due: &Due, watch: &mut dyn Watch) -> Result<(), PipelineError> {
+        let backend = self.session.catalogue.backend();
+        let resolution = GraphName::from(self.session.home.graphs.resolution());
+        if self.cache.number(LOADING)? > 0 || self.session.catalogue.has_master()? {
+            // What a killed run left here, nobody knows any more.
+            backend.clear(&GraphName::DefaultGraph)?;
+            backend.clear(&resolution)?;
+        }
+        self.cache.write(|tables| tables.set_number(LOADING, 1))?;
+        watch.begin("writing the master", Some(self.entities.records.len() as u64));
+        let mut written: Vec<(EntryKey, (u64, u64))> = Vec::new();
+        let (sender, receiver) = sync_channel::<Result<Vec<Quad>, CatalogueError>>(4);
+        std::thread::scope(|scope| -> Result<(), PipelineError> {
+            let loader = scope.spawn(move || {
+                let mut quads = receiver.into_iter().flat_map(|piece| match piece {
+                    Ok(quads) => quads.into_iter().map(Ok).collect::<Vec<_>>(),
+                    Err(error) => vec![Err(error)],
+                });
+                backend.add_stream(&mut quads)
+            });
+            let mut piece: Vec<Quad> = due.records.iter().map(|(key, _)| self.status(key)).collect();
+            let gone = || PipelineError::WriterGone;
+            let made = merging.each(
+                &due.entries,
+                |merged| {
+                    written.push((merged.key, merged.hashes));
+                    piece.extend(merged.quads);
+                    if piece.len() >= PIECE {
+                        sender.send(Ok(std::mem::take(&mut piece))).map_err(|_| gone())?;
+                    }
+                    Ok(())
+                },
+                |done| watch.advance(done, done),
+            );
+            piece.extend(self.forwarding()?);
+            let end = match &made {
+                Ok(()) => Ok(piece),
+                // What is loaded so far must not become the master.
+                Err(error) => Err(CatalogueError::Store(error.to_string())),
+            };
+            let sent = sender.send(end).map_err(|_| gone());
+            drop(sender);
+            let loaded = loader.join().map_err(|_| gone())?;
+            made?;
+            loaded?;
+            sent
+        })?;
+        watch.end();
+        backend.flush()?;
+        self.cache.write(|tables| {
+            written.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, Some(*hashes)))
+        })
+    }
+
+    /// Puts changed entries in the place of what is there; says how many.
+    fn change(
+        &self,
+        merging: &Merging<'_>,
+        due: &Due,
+        known: &Known,
+        watch: &mut dyn Watch,
+    ) -> Result<u64, PipelineError> {
+        watch.begin("writing the master", Some(due.entries.len() as u64));
+        let mut batch = Batch::default();
+        batch.added.extend(due.records.iter().map(|(key, _)| self.status(key)));
+        batch.removed.extend(due.gone.iter().map(|key| self.status(key)));
+        for key in &due.removed {
+            batch.removed.extend(self.stored(*key)?);
+            batch.entries.push((*key, None));
+        }
+        let (mut changed, mut done) = (0, 0);
+        merging.each(
+            &due.entries,
+            |merged: Merged| {
+                done += 1;
+                let before = known.get(&merged.key);
+                if before == Some(&merged.hashes) {
+                    return Ok(());
+                }
+                if before.is_some() {
+                    changed += 1;
+                    batch.removed.extend(self.stored(merged.key)?);
+                }
+                batch.entries.push((merged.key, Some(merged.hashes)));
+                batch.added.extend(merged.quads);
+                if batch.added.len() + batch.removed.len() >= AT_ONCE {
+                    self.flush(std::mem::take(&mut batch))?;
+                }
+                watch.advance(done, done);
+                Ok(())
+            },
+            |_| {},
+        )?;
+        batch.removed.extend(self.stored_forwarding()?);
+        batch.added.extend(self.forwarding()?);
+        self.flush(batch)?;
+        watch.end();
+        Ok(changed)
+    }
+
+    fn flush(&self, batch: Batch) -> Result<(), PipelineError> {
+        // Until the store is flushed nothing is known of these.
+        self.cache.write(|tables| {
+            batch.entries.iter().try_for_each(|(key, _)| tables.set_entry(*key, Some((0, 0))))
+        })?;
+        let backend = self.session.catalogue.backend();
+        // What comes again is not touched.
+        let added: FxHashSet<Quad> = batch.added.into_iter().collect();
+        let removed = batch.removed.into_iter().filter(|quad| !added.contains(quad)).collect();
+        backend.patch(removed, added.into_iter().collect())?;
+        backend.flush()?;
+        self.cache.write(|tables| {
+            batch.entries.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, *hashes))
+        })
+    }
+
+    /// What the store has of an entry.
+    fn stored(&self, (kind, id): EntryKey) -> Result<Vec<Quad>, PipelineError> {
+        let graphs = &self.session.home.graphs;
+        let catalogue = &self.session.catalogue;
+        let mut quads = catalogue.described(&graphs.entry(kind.name(), id), &GraphName::DefaultGraph)?;
+        quads.extend(catalogue.described(&graphs.merge(kind.name(), id), &graphs.resolution().into())?);
+        Ok(quads)
+    }
+
+    /// Names given up, and what answers in their place.
+    fn forwarding(&self) -> Result<Vec<Quad>, PipelineError> {
+        let graphs = &self.session.home.graphs;
+        let graph = GraphName::from(graphs.resolution());
+        let mut forwarded: Vec<(EntryKey, u64)> = self.cache.forwarded()?.into_iter().collect();
+        forwarded.sort_unstable();
+        Ok(forwarded
+            .into_iter()
+            // A name that is in use again leads to itself.
+            .filter(|(key, _)| !self.naming.members.contains_key(key))
+            .map(|((kind, id), into)| {
+                let (from, into) = (graphs.entry(kind.name(), id), graphs.entry(kind.name(), into));
+                Quad::new(from, dcterms::IS_REPLACED_BY, into, graph.clone())
+            })
+            .collect())
+    }
+
+    fn stored_forwarding(&self) -> Result<Vec<Quad>, PipelineError> {
+        let selection = Selection {
+            predicate: Some(dcterms::IS_REPLACED_BY.into_owned()),
+            graph: Some(self.session.home.graphs.resolution().into()),
+            ..Selection::default()
+        };
+        let quads = self.session.catalogue.backend().quads(&selection)?;
+        Ok(quads.collect::<Result<_, CatalogueError>>()?)
+    }
+
+    /// Puts people's decisions where queries find them.
+    fn say_decisions(&self, decided: &[Numbered]) -> Result<(), PipelineError> {
+        let graphs = &self.session.home.graphs;
+        let graph = GraphName::from(graphs.resolution());
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        for one in decided {
+            let name = graphs.decision(one.number);
+            let mut quads = Vec::new();
+            let mut say = |predicate: oxrdf::NamedNodeRef<'_>, object: Term| {
+                quads.push(Quad::new(name.clone(), predicate.into_owned(), object, graph.clone()));
+            };
+            let text = |text: &str| Term::from(Literal::new_simple_literal(text));
+            say(rdf::TYPE, pin::DECISION.into_owned().into());
+            say(pin::ACT, text(one.decision.act.name()));
+            let time = Literal::new_typed_literal(one.decision.time.as_str(), xsd::DATE_TIME);
+            say(prov::ENDED_AT_TIME, time.into());
+            let by = if one.decision.by.is_empty() { "person" } else { &one.decision.by };
+            say(prov::WAS_ASSOCIATED_WITH, graphs.agent(by).into());
+            for named in one.decision.named() {
+                let record = graphs.record(&named.source, &named.id);
+                let node = named.node.as_deref();
+                let node = node.map_or_else(
+                    || record.as_str().to_owned(),
+                    |node| super::entity::absolute(record.as_str(), node),
+                );
+                say(pin::MEMBER, NamedNode::new_unchecked(node).into());
+            }
+            if let Act::Undo { decision } = one.decision.act {
+                say(pin::UNDOES, graphs.decision(decision).into());
+            }
+            if !one.decision.note.is_empty() {
+                say(skos::NOTE, text(&one.decision.note));
+            }
+            if let Some(score) = one.decision.score {
+                say(pin::PROBABILITY, decimal(score, 6));
+            }
+            if !one.decision.evidence.is_empty() {
+                say(pin::LEVELS, text(&one.decision.evidence));
+            }
+            if !one.decision.rules.is_empty() {
+                say(pin::RULE_HASH, text(&one.decision.rules));
+            }
+            let stored = self.session.catalogue.described(&name, &graph)?;
+            let wanted: FxHashSet<&Quad> = quads.iter().collect();
+            removed.extend(stored.into_iter().filter(|quad| !wanted.contains(quad)));
+            added.append(&mut quads);
+        }
+        self.session.catalogue.backend().patch(removed, added)?;
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Batch {
+    removed: Vec<Quad>,
+    added: Vec<Quad>,
+    entries: Vec<(EntryKey, Option<(u64, u64)>)>,
+}
+
+impl From<std::io::Error> for ResolveError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Cache(error.to_string())
+    }
+}

@@ -1,0 +1,116 @@
+//! Extents: pages, or volumes where no pages are given.
+
+use rayon::prelude::*;
+
+use super::card;
+use crate::resolve::feature::{Column, Id};
+use crate::resolve::fold::fold;
+use crate::resolve::words::Words;
+
+/// Levels, best first.
+pub const LEVELS: &[&str] = &["same", "near", "close", "different"];
+const SAME: u8 = 1;
+const NEAR: u8 = 2;
+const CLOSE: u8 = 3;
+const DIFFERENT: u8 = 4;
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Extent {
+    pages: u32,
+    volumes: u32,
+}
+
+/// The extents of a column, read.
+pub struct Extents {
+    extents: Vec<Extent>,
+}
+
+impl Extents {
+    pub fn read(column: &Column) -> Self {
+        let count = column.strings().len() as u32;
+        Self { extents: (0..count).into_par_iter().map(|value| read(column.strings().get(value))).collect() }
+    }
+
+    pub fn level(&self, column: &Column, left: Id, right: Id) -> u8 {
+        let mut best = u8::MAX;
+        for a in column.of(left) {
+            for b in column.of(right) {
+                let level = compare(self.extents[*a as usize], self.extents[*b as usize]);
+                if level != 0 {
+                    best = best.min(level);
+                }
+            }
+        }
+        if best == u8::MAX { 0 } else { best }
+    }
+
+    /// Pages and volumes, where one extent is given.
+    pub fn card(&self, column: &Column, record: Id) -> u32 {
+        let said = column.of(record).iter().map(|value| self.extents[*value as usize]);
+        let mut said = said.filter(|extent| extent.pages > 0 || extent.volumes > 0);
+        match (said.next(), said.next()) {
+            (None, _) => card::NOTHING,
+            (Some(one), None) if one.pages < 1 << 15 && one.volumes < 1 << 16 => {
+                one.pages << 16 | one.volumes
+            }
+            _ => card::MANY,
+        }
+    }
+
+    pub fn by_cards(left: u32, right: u32) -> Option<u8> {
+        let extent = |card: u32| Extent { pages: card >> 16, volumes: card & 0xFFFF };
+        match card::values(left, right) {
+            Ok(_) => Some(compare(extent(left), extent(right))),
+            Err(known) => known,
+        }
+    }
+
+    pub fn pages(&self, value: u32) -> u32 {
+        self.extents[value as usize].pages
+    }
+}
+
+fn compare(a: Extent, b: Extent) -> u8 {
+    if a.pages > 0 && b.pages > 0 {
+        let apart = a.pages.abs_diff(b.pages);
+        let larger = a.pages.max(b.pages);
+        return match apart {
+            0 => SAME,
+            _ if apart <= 2 || apart * 100 <= larger => NEAR,
+            _ if apart <= 10 || apart * 100 <= larger * 4 => CLOSE,
+            _ => DIFFERENT,
+        };
+    }
+    if a.volumes > 0 && b.volumes > 0 {
+        return if a.volumes == b.volumes { SAME } else { DIFFERENT };
+    }
+    // One volume counted in pages against many volumes.
+    if a.volumes.max(b.volumes) > 1 && a.pages.max(b.pages) > 0 { DIFFERENT } else { 0 }
+}
+
+fn read(text: &str) -> Extent {
+    let folded = fold(text);
+    let mut extent = Extent::default();
+    let words: Vec<&str> = folded.split(' ').collect();
+    for (at, word) in words.iter().enumerate() {
+        let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
+        let number = digits.parse::<u32>().ok().or_else(|| Words::digits(word));
+        let Some(number) = number else { continue };
+        let glued = word.get(digits.len()..).filter(|unit| !unit.is_empty());
+        let unit = glued.or(words.get(at + 1).copied()).unwrap_or("");
+        match unit {
+            "v" | "vol" | "vols" | "volume" | "volumes" | "bd" | "bande" | "t" | "tomes" | "pts"
+            | "parts" => {
+                extent.volumes = extent.volumes.max(number);
+            }
+            "cm" | "mm" | "in" | "col" | "min" | "online" | "hr" => {}
+            _ if number < 20_000 => extent.pages = extent.pages.max(number),
+            _ => {}
+        }
+    }
+    if extent.volumes > 1 {
+        // `2 v. (812 p.)` is counted by its volumes.
+        extent.pages = 0;
+    }
+    extent
+}

@@ -1,0 +1,412 @@
+//! What is a vector of levels worth?
+//!
+//! Fellegi and Sunter, with more than one way to be different. Two records that share a key and
+//! are *not* one thing are mostly not unrelated: they are editions of one work, or siblings by
+//! one author at one publisher. Such pairs agree in many features at once, and a model that
+//! knows only "same" and "different" takes that for proof. So the profile names *rivals* of the
+//! hypothesis "same", each with its own expected frequencies, and the evidence of a pair is
+//! weighed against all of them.
+//!
+//! Frequencies are learned without labels by expectation maximization over the *histogram* of
+//! vectors, so the cost does not grow with the number of pairs. Three things keep the learning
+//! on its way: the profile's expectations count as pairs already seen; pairs that a veto forbids
+//! are known to be different; and a better level never weighs less than a worse one.
+
+mod text;
+
+pub use self::text::ModelError;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::compare::{Crowded, Vector, Weights, level_at};
+use super::fold::mix;
+use super::profile::Profile;
+
+/// How often each vector occurred.
+pub type Histogram = BTreeMap<Vector, u64>;
+
+/// What was learned. Written beside the catalogue, it makes later runs comparable.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Model {
+    /// The share of pairs under each hypothesis, among those that no veto forbids: "same" first,
+    /// then the rivals.
+    pub shares: Vec<f64>,
+    pub(in crate::resolve) factors: Vec<Factor>,
+    /// How rare words were when the model was made.
+    pub weights: Weights,
+    /// Identifiers that too many records carried then.
+    pub crowded: Crowded,
+    /// How many vectors and rounds it took.
+    pub vectors: usize,
+    pub rounds: usize,
+}
+
+/// One comparison, or two whose levels depend on each other.
+#[derive(Clone, Serialize, Deserialize)]
+pub(in crate::resolve) struct Factor {
+    pub(in crate::resolve) first: usize,
+    pub(in crate::resolve) second: Option<usize>,
+    /// Levels of the second comparison, with "missing".
+    pub(in crate::resolve) width: usize,
+    /// By hypothesis; then by level of the first, then of the second. Level 0 is "missing".
+    pub(in crate::resolve) chances: Vec<Vec<f64>>,
+    /// By rival: log2 of the chance under "same" over the chance under the rival.
+    pub(in crate::resolve) bits: Vec<Vec<f64>>,
+    /// By rival: whether the level is a sign of it, by what the profile expects.
+    pub(in crate::resolve) signs: Vec<Vec<bool>>,
+}
+
+const MOST_ROUNDS: usize = 80;
+/// No level weighs more, whatever was counted.
+const MOST_BITS: f64 = 14.0;
+
+/// A level that speaks for a rival by so many bits is a sign of it.
+const SIGN: f64 = -0.5;
+/// What it is worth that nothing at all is a sign of a rival. Without this, records that say too
+/// little to tell a rival from "same" would let the two change places while learning.
+const UNSIGNED_BITS: f64 = 2.0;
+
+/// What one pair's evidence comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// log2 of the odds for "same"; 0 is even.
+    pub weight: f64,
+    /// The likeliest rival, counted from 0.
+    pub rival: usize,
+    /// What the shares of "same" and of this rival are worth, with what the other rivals take and
+    /// what the absence of any sign of it gives.
+    pub prior: f64,
+    /// For each factor: its comparisons, and its bits against the likeliest rival.
+    pub parts: Vec<(usize, Option<usize>, f64)>,
+}
+
+impl Model {
+    /// What the profile expects, before anything was counted.
+    pub fn expected(profile: &Profile) -> Self {
+        let mut factors = Vec::new();
+        let in_second = |at: usize| profile.interactions.iter().any(|pair| pair.1 == at);
+        for at in (0..profile.compare.len()).filter(|at| !in_second(*at)) {
+            let second = profile.interactions.iter().find(|pair| pair.0 == at).map(|pair| pair.1);
+            let width = second.map_or(1, |second| profile.compare[second].levels.len() + 1);
+            let chances =
+                (0..=profile.rivals.len()).map(|class| expectations(profile, class, at, second)).collect();
+            let mut factor =
+                Factor { first: at, second, width, chances, bits: Vec::new(), signs: Vec::new() };
+            factor.weigh();
+            factor.signs =
+                factor.bits.iter().map(|bits| bits.iter().map(|bits| *bits < SIGN).collect()).collect();
+            factors.push(factor);
+        }
+        let others = 0.9 / profile.rivals.len() as f64;
+        let shares = std::iter::once(0.1).chain(profile.rivals.iter().map(|_| others)).collect();
+        Self { shares, factors, weights: Weights::new(), crowded: Crowded::new(), vectors: 0, rounds: 0 }
+    }
+
+    /// Learns from the pairs of one run.
+    pub fn learn(profile: &Profile, histogram: &Histogram, weights: Weights, crowded: Crowded) -> Self {
+        let mut model = Self::expected(profile);
+        model.weights = weights;
+        model.crowded = crowded;
+        model.vectors = histogram.len();
+        if histogram.is_empty() {
+            return model;
+        }
+        let learned = Learned::new(profile, &model, histogram);
+        let expected = model.clone();
+        for round in 0..MOST_ROUNDS {
+            let sums = learned.expect(&model);
+            let total: f64 = sums.masses.iter().sum();
+            // Worth a hundred pairs: no share is ever exactly 0 or 1.
+            let mut moved = 0.0;
+            for (class, mass) in sums.masses.iter().enumerate() {
+                let share = (mass + 100.0 * expected.shares[class]) / (total + 100.0);
+                moved += (share - model.shares[class]).abs();
+                model.shares[class] = share;
+            }
+            for (at, (factor, before)) in model.factors.iter_mut().zip(&expected.factors).enumerate() {
+                moved += factor.update(before, &sums.levels[at], profile.confidence);
+            }
+            model.rounds = round + 1;
+            if moved < 5e-3 {
+                break;
+            }
+        }
+        model
+    }
+
+    /// Evidence against one rival, in bits, without the shares.
+    fn bits(&self, vector: Vector, rival: usize) -> f64 {
+        let mut sum = 0.0;
+        let mut is_signed = false;
+        for factor in &self.factors {
+            let at = factor.place(vector);
+            sum += factor.bits[rival][at];
+            is_signed |= factor.signs[rival][at];
+        }
+        if is_signed { sum } else { sum + UNSIGNED_BITS }
+    }
+
+    /// Evidence against the likeliest rival, without the shares.
+    pub(crate) fn least_bits(&self, vector: Vector) -> f64 {
+        (0..self.shares.len() - 1).map(|rival| self.bits(vector, rival)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The most that [`least_bits`](Self::least_bits) can come to when only the levels of some
+    /// comparisons, a bit for each, are known.
+    pub(crate) fn most_bits(&self, vector: Vector, known: u16) -> f64 {
+        let is_known = |at: usize| known >> at & 1 == 1;
+        let against = |rival: usize| {
+            let mut sum = 0.0;
+            let mut is_signed = false;
+            for factor in &self.factors {
+                if is_known(factor.first) && factor.second.is_none_or(is_known) {
+                    let at = factor.place(vector);
+                    sum += factor.bits[rival][at];
+                    is_signed |= factor.signs[rival][at];
+                } else {
+                    sum += factor.bits[rival].iter().copied().fold(0.0, f64::max);
+                }
+            }
+            if is_signed { sum } else { sum + UNSIGNED_BITS }
+        };
+        (0..self.shares.len() - 1).map(against).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Evidence and shares together, in bits: 0 is even.
+    pub fn weight(&self, vector: Vector) -> f64 {
+        let rivals = 1..self.shares.len();
+        let odds: f64 = rivals
+            .map(|class| self.shares[class] / self.shares[0] * (-self.bits(vector, class - 1)).exp2())
+            .sum();
+        -odds.log2()
+    }
+
+    pub fn probability(&self, vector: Vector) -> f64 {
+        probability(self.weight(vector))
+    }
+
+    /// The evidence of a vector, taken apart.
+    pub fn verdict(&self, vector: Vector) -> Verdict {
+        let odds = |rival: usize| (self.shares[0] / self.shares[rival + 1]).log2() + self.bits(vector, rival);
+        let rival = (0..self.shares.len() - 1).min_by(|a, b| odds(*a).total_cmp(&odds(*b))).unwrap_or(0);
+        let weight = self.weight(vector);
+        let parts = self
+            .factors
+            .iter()
+            .map(|factor| (factor.first, factor.second, factor.bits[rival][factor.place(vector)]))
+            .collect();
+        let sum: f64 = self.factors.iter().map(|factor| factor.bits[rival][factor.place(vector)]).sum();
+        Verdict { weight, rival, prior: weight - sum, parts }
+    }
+
+    /// Of a level of a comparison that is in no interaction: the chances by hypothesis and the
+    /// bits by rival.
+    pub fn level(&self, comparison: usize, level: u8) -> Option<(Vec<f64>, Vec<f64>)> {
+        let factor =
+            self.factors.iter().find(|factor| factor.first == comparison && factor.second.is_none())?;
+        let at = usize::from(level);
+        let pick =
+            |lists: &[Vec<f64>]| lists.iter().map(|list| list.get(at).copied()).collect::<Option<Vec<f64>>>();
+        Some((pick(&factor.chances)?, pick(&factor.bits)?))
+    }
+}
+
+/// No more vectors than this are learned from.
+const MOST_VECTORS: usize = 1 << 15;
+
+/// A histogram made ready for many rounds.
+struct Learned {
+    /// For each vector and factor its place in the factor's lists.
+    places: Vec<u8>,
+    counts: Vec<f64>,
+    forbidden: Vec<bool>,
+}
+
+/// How much of the pairs each hypothesis has, in all and on each level of each factor.
+struct Sums {
+    masses: Vec<f64>,
+    levels: Vec<Vec<Vec<f64>>>,
+}
+
+impl Learned {
+    /// Frequent vectors are all taken. Of the rare ones, if there are too many, some stand for
+    /// the others: which, their content decides.
+    fn new(profile: &Profile, model: &Model, histogram: &Histogram) -> Self {
+        let mut counts: Vec<u64> = histogram.values().copied().collect();
+        counts.sort_unstable_by(|left, right| right.cmp(left));
+        let frequent = counts.get(MOST_VECTORS / 2).map_or(0, |count| count + 1);
+        let rare = counts.iter().filter(|count| **count < frequent).count();
+        let every = (rare / (MOST_VECTORS / 2)).max(1) as u64;
+        let mut learned = Self { places: Vec::new(), counts: Vec::new(), forbidden: Vec::new() };
+        for (vector, count) in histogram {
+            let weight = match *count < frequent {
+                true if !mix(*vector, 0).is_multiple_of(every) => continue,
+                true => *count * every,
+                false => *count,
+            };
+            learned.places.extend(model.factors.iter().map(|factor| factor.place(*vector) as u8));
+            learned.counts.push(weight as f64);
+            learned.forbidden.push(profile.veto(*vector).is_some());
+        }
+        learned
+    }
+
+    fn expect(&self, model: &Model) -> Sums {
+        let classes = model.shares.len();
+        let lists = |factor: &Factor| vec![vec![0.0; factor.size()]; classes];
+        let mut sums = Sums { masses: vec![0.0; classes], levels: model.factors.iter().map(lists).collect() };
+        let mut odds = vec![0.0; classes];
+        for ((places, count), forbidden) in
+            self.places.chunks(model.factors.len()).zip(&self.counts).zip(&self.forbidden)
+        {
+            odds[0] = if *forbidden { 0.0 } else { model.shares[0] };
+            for (rival, odd) in odds.iter_mut().skip(1).enumerate() {
+                let mut bits = 0.0;
+                let mut is_signed = false;
+                for (factor, at) in model.factors.iter().zip(places) {
+                    bits += factor.bits[rival][usize::from(*at)];
+                    is_signed |= factor.signs[rival][usize::from(*at)];
+                }
+                let unsigned = if is_signed { 0.0 } else { UNSIGNED_BITS };
+                *odd = model.shares[rival + 1] * (-bits - unsigned).exp2();
+            }
+            let sum: f64 = odds.iter().sum();
+            for (class, odd) in odds.iter().enumerate() {
+                let mass = odd / sum * count;
+                // Vetoes have dealt with their pairs: shares are those among the others.
+                if !forbidden {
+                    sums.masses[class] += mass;
+                }
+                for (levels, at) in sums.levels.iter_mut().zip(places) {
+                    levels[class][usize::from(*at)] += mass;
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// The probability that evidence of so many bits stands for.
+pub fn probability(weight: f64) -> f64 {
+    1.0 / (1.0 + (-weight).exp2())
+}
+
+/// The bits that stand for a probability.
+pub fn weight_of(probability: f64) -> f64 {
+    (probability / (1.0 - probability)).log2()
+}
+
+fn expectations(profile: &Profile, class: usize, first: usize, second: Option<usize>) -> Vec<f64> {
+    let chances = |at: usize| {
+        let levels = profile.compare[at].levels.iter();
+        std::iter::once(0.0).chain(levels.map(|level| level.chances[class])).collect::<Vec<f64>>()
+    };
+    let one = chances(first);
+    let Some(second) = second else { return one };
+    let other = chances(second);
+    let mut joint = Vec::with_capacity(one.len() * other.len());
+    for (i, x) in one.iter().enumerate() {
+        for (j, y) in other.iter().enumerate() {
+            joint.push(match (i, j) {
+                (0, 0) => 0.0,
+                (0, _) => *y,
+                (_, 0) => *x,
+                _ => x * y,
+            });
+        }
+    }
+    joint
+}
+
+impl Factor {
+    fn place(&self, vector: Vector) -> usize {
+        let first = usize::from(level_at(vector, self.first));
+        match self.second {
+            None => first,
+            Some(second) => first * self.width + usize::from(level_at(vector, second)),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.chances.first().map_or(0, Vec::len)
+    }
+
+    /// Chances from counts and expectations; how far they moved.
+    fn update(&mut self, expected: &Self, sums: &[Vec<f64>], confidence: f64) -> f64 {
+        let mut moved = 0.0;
+        // What is missing on one side is a population of its own.
+        for group in self.groups() {
+            for (class, sums) in sums.iter().enumerate() {
+                let mass: f64 = group.iter().map(|at| sums[*at]).sum();
+                for at in &group {
+                    let chance =
+                        (sums[*at] + confidence * expected.chances[class][*at]) / (mass + confidence);
+                    moved += (chance - self.chances[class][*at]).abs();
+                    self.chances[class][*at] = chance;
+                }
+            }
+        }
+        self.weigh();
+        moved
+    }
+
+    /// Levels among which chances add up to one.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        if self.second.is_none() {
+            return vec![(1..self.size()).collect()];
+        }
+        let (height, width) = (self.size() / self.width, self.width);
+        vec![
+            (1..height).flat_map(|i| (1..width).map(move |j| i * width + j)).collect(),
+            (1..width).collect(),
+            (1..height).map(|i| i * width).collect(),
+        ]
+    }
+
+    /// Levels of which each is at least as good as the next.
+    fn ladders(&self) -> Vec<Vec<usize>> {
+        if self.second.is_none() {
+            return vec![(1..self.size()).collect()];
+        }
+        let (height, width) = (self.size() / self.width, self.width);
+        let rows = (0..height).map(|i| (1..width).map(|j| i * width + j).collect());
+        rows.chain(std::iter::once((1..height).map(|i| i * width).collect())).collect()
+    }
+
+    /// Bits from chances. Where a worse level would weigh more than a better one, the two are
+    /// taken together.
+    fn weigh(&mut self) {
+        let same = &self.chances[0];
+        let ladders = self.ladders();
+        self.bits = self
+            .chances
+            .iter()
+            .skip(1)
+            .map(|rival| {
+                let mut bits = vec![0.0; same.len()];
+                for ladder in &ladders {
+                    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
+                    for at in ladder {
+                        pools.push((same[*at].max(1e-9), rival[*at].max(1e-9), 1));
+                        while let [.., before, last] = &pools[..]
+                            && last.0 / last.1 > before.0 / before.1
+                        {
+                            let pooled = (before.0 + last.0, before.1 + last.1, before.2 + last.2);
+                            pools.truncate(pools.len() - 2);
+                            pools.push(pooled);
+                        }
+                    }
+                    let mut places = ladder.iter();
+                    for (same, rival, count) in pools {
+                        for at in places.by_ref().take(count) {
+                            bits[*at] = (same / rival).log2().clamp(-MOST_BITS, MOST_BITS);
+                        }
+                    }
+                }
+                bits
+            })
+            .collect();
+    }
+}

@@ -1,0 +1,628 @@
+//! Duplicates found, merged, explained and undone: rows of the requirements, one test each.
+//!
+//! All records are written here or are those of the sample. Two masters are compared by what they
+//! say: an entry is called after its members, and a node inside an entry after its content, so two
+//! masters that differ in names alone are equal.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use oxrdf::{NamedOrBlankNode, Quad, Term};
+use oxrdfio::{RdfFormat, RdfParser};
+use pinakes::config::Home;
+use pinakes::pipeline::{self, ResolveRequest, Session, Unwatched, Wish, Wishing};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use support::{BASE, CATALOGUE, Desk, SAMPLE, close, project};
+
+const MEMBER: &str = "https://w3id.org/pinakes#member";
+
+/// A table of books in the catalogue of one source.
+fn books(desk: &Desk, source: &str, rows: &str) {
+    let header = "id,title,author,translator,publisher,place,year,language,isbn,pages,edition\n";
+    desk.write(&format!("{source}.csv"), format!("{header}{rows}"));
+    desk.run(&format!("pinakes import --quiet --source {source} {source}.csv")).ok();
+}
+
+fn resolve(desk: &Desk) -> serde_json::Value {
+    desk.run("pinakes resolve --quiet --json").ok().json()
+}
+
+/// The rows of a query as CSV, without the header.
+fn rows(desk: &Desk, query: &str) -> Vec<String> {
+    let text = desk.run(&format!("pinakes query --quiet --format csv -e '{query}'")).ok().text();
+    text.lines().skip(1).map(|line| line.trim().to_owned()).collect()
+}
+
+/// The master as text that does not depend on the names of its entries.
+fn master(desk: &Desk, catalogue: &str) -> String {
+    let text =
+        desk.run(&format!("pinakes export --quiet --graph master --format ntriples -c {catalogue}")).ok();
+    by_members(&text.stdout)
+}
+
+fn by_members(text: &[u8]) -> String {
+    let quads: Vec<Quad> =
+        RdfParser::from_format(RdfFormat::NTriples).for_slice(text).map(Result::unwrap).collect();
+    let mut about: BTreeMap<String, Vec<&Quad>> = BTreeMap::new();
+    let mut members: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for quad in &quads {
+        let NamedOrBlankNode::NamedNode(subject) = &quad.subject else {
+            panic!("a blank node in the master")
+        };
+        about.entry(subject.as_str().to_owned()).or_default().push(quad);
+        if quad.predicate.as_str() == MEMBER {
+            members.entry(subject.as_str().to_owned()).or_default().insert(quad.object.to_string());
+        }
+    }
+    let mut lines = Vec::new();
+    for (entry, named) in &members {
+        let name = format!("{}{named:?}", kind(entry));
+        let mut said: Vec<String> = about[entry]
+            .iter()
+            .map(|quad| format!("{} {}", quad.predicate, term(&quad.object, &about, &members)))
+            .collect();
+        said.sort();
+        let mut text = String::new();
+        for line in said {
+            writeln!(text, "{name} {line}").unwrap();
+        }
+        lines.push(text);
+    }
+    // Nodes inside belong to some entry: nothing hangs loose.
+    let inside = about.keys().filter(|subject| !members.contains_key(*subject));
+    for subject in inside {
+        let entry = subject.split('#').next().unwrap();
+        assert!(members.contains_key(entry), "{subject} belongs to no entry");
+    }
+    lines.sort();
+    lines.concat()
+}
+
+fn kind(entry: &str) -> &str {
+    entry.strip_prefix(BASE).unwrap_or(entry).split('/').next().unwrap()
+}
+
+fn term(
+    term: &Term,
+    about: &BTreeMap<String, Vec<&Quad>>,
+    members: &BTreeMap<String, BTreeSet<String>>,
+) -> String {
+    let Term::NamedNode(node) = term else { return term.to_string() };
+    if let Some(named) = members.get(node.as_str()) {
+        return format!("{}{named:?}", kind(node.as_str()));
+    }
+    let is_inside = node.as_str().split_once('#').is_some_and(|(entry, _)| members.contains_key(entry));
+    match about.get(node.as_str()) {
+        Some(said) if is_inside => {
+            let mut said: Vec<String> = said
+                .iter()
+                .map(|quad| format!("{} {}", quad.predicate, self::term(&quad.object, about, members)))
+                .collect();
+            said.sort();
+            format!("[{}]", said.join("; "))
+        }
+        _ => node.to_string(),
+    }
+}
+
+/// The members of the entry of a record.
+fn members(desk: &Desk, record: &str) -> Vec<String> {
+    let shown = desk.run(&format!("pinakes resolve show '{record}' --json")).ok().json();
+    shown["members"].as_array().unwrap().iter().map(|member| member.as_str().unwrap().to_owned()).collect()
+}
+
+/// Two records of one book, a third of another, and one that is alone.
+fn shelf() -> Desk {
+    let desk = Desk::new();
+    books(
+        &desk,
+        "north",
+        "1,Walden,\"Thoreau, Henry David\",,Ticknor and Fields,Boston,1854,English,,357,\n\
+         2,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,9780140430578,246,\n",
+    );
+    books(
+        &desk,
+        "south",
+        "a,\"Walden, or, Life in the woods\",Henry David Thoreau,,Ticknor & Fields,Boston,1854,en,,\"357 p.\",\n\
+         b,Hudibras,\"Butler, Samuel\",,Marriot,London,1663,English,,268,\n",
+    );
+    resolve(&desk);
+    desk
+}
+
+/// S0.5: "One named graph (or union) holds the merged catalogue and is exportable on its own"
+#[test]
+fn s0_5_the_merged_catalogue_is_one_graph_and_is_exported_alone() {
+    let desk = shelf();
+    let text = desk.run("pinakes export --quiet --graph master --format ntriples").ok();
+    let exported = text.text().lines().count();
+    assert!(exported > 40, "{exported}");
+    let asked = rows(&desk, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }");
+    assert_eq!(asked, [exported.to_string()]);
+    for quad in RdfParser::from_format(RdfFormat::NTriples).for_slice(&text.stdout) {
+        let subject = quad.unwrap().subject.to_string();
+        assert!(!subject.contains("/record/"), "{subject} is not of the master");
+    }
+}
+
+/// S0.12: "Two homonymous persons/subjects with different authority entries stay separate; two
+/// forms of one heading join"
+#[test]
+fn s0_12_homonyms_stay_apart_and_forms_of_one_heading_join() {
+    let desk = Desk::new();
+    let book = |id: &str, title: &str, person: &str, subject: &str| {
+        format!(
+            "=LDR  00000nam a2200000 i 4500\n=001  {id}\n=100  1\\$a{person}\n=245  10$a{title}\n=650  \\0$a{subject}\n\n"
+        )
+    };
+    let authority = "http://id.loc.gov/authorities";
+    let text = [
+        book(
+            "1",
+            "Hudibras",
+            &format!("Butler, Samuel$0{authority}/names/n50043417"),
+            &format!("Mercury$0{authority}/subjects/sh1"),
+        ),
+        book(
+            "2",
+            "Erewhon",
+            &format!("Butler, Samuel$0{authority}/names/n79041870"),
+            &format!("Mercury$0{authority}/subjects/sh2"),
+        ),
+        book(
+            "3",
+            "The way of all flesh",
+            &format!("Butler, S.$0{authority}/names/n79041870"),
+            &format!("Hg (Element)$0{authority}/subjects/sh2"),
+        ),
+    ];
+    desk.write("butlers.mrk", text.concat());
+    desk.run("pinakes import --quiet --source library butlers.mrk").ok();
+    resolve(&desk);
+    let agents = rows(&desk, "SELECT (COUNT(DISTINCT ?a) AS ?n) { ?a a bf:Person ; pin:member ?m }");
+    assert_eq!(agents, ["2"]);
+    let forms = "SELECT ?form { ?a a bf:Person ; rdfs:label|skos:altLabel ?form ; skos:exactMatch lcnaf:n79041870 } ORDER BY ?form";
+    assert_eq!(rows(&desk, forms), ["\"Butler, S.\"", "\"Butler, Samuel\""]);
+    let subjects = rows(&desk, "SELECT (COUNT(DISTINCT ?a) AS ?n) { ?a a bf:Topic ; pin:member ?m }");
+    assert_eq!(subjects, ["2"]);
+    let joined = rows(
+        &desk,
+        "SELECT ?form { ?a a bf:Topic ; rdfs:label|skos:altLabel ?form ; rdfs:label|skos:altLabel \"Hg (Element)\" } ORDER BY ?form",
+    );
+    assert_eq!(joined, ["Hg (Element)", "Mercury"]);
+}
+
+/// S4.1: "Type and the evidence for it are visible per entry"
+#[test]
+fn s4_1_the_content_type_of_an_entry_is_shown_with_its_evidence() {
+    let desk = Desk::new();
+    desk.run(&format!(
+        "pinakes import --quiet --source library {}",
+        project("examples/library.mrc").display()
+    ))
+    .ok();
+    resolve(&desk);
+    let shown = desk.run("pinakes resolve show library/lib0015 --json").ok().json();
+    assert_eq!(shown["content_types"][0]["content_type"], "book");
+    assert_eq!(shown["content_types"][0]["evidence"], "LDR/06 a");
+    let typed = "SELECT (COUNT(*) AS ?n) { ?i a bf:Instance ; pin:contentType ?type }";
+    // Of 73 records two describe one book.
+    assert_eq!(rows(&desk, typed), ["72"]);
+}
+
+/// S4.2: "Agent-to-type table is configuration; a book entry is never tested by the TV agents";
+/// S4.3: "Subsets are disjoint and cover; m is reported"; S4.4: "Comparison count with early stop is
+/// lower than without on a corpus with planted duplicates"
+#[test]
+fn s4_2_s4_3_s4_4_agents_of_one_type_search_their_shards_and_stop_early() {
+    let desk = Desk::new();
+    let import = |source: &str, file: &str| {
+        let path = project("examples").join(file);
+        desk.run(&format!("pinakes import --quiet --source {source} {}", path.display())).ok();
+    };
+    import("library", "library.mrc");
+    import("media", "films-and-music.jsonl");
+    resolve(&desk);
+    import("college", "college-marc8.mrc");
+    import("verbund", "verbund.marcxml");
+    let agents = resolve(&desk)["agents"].clone();
+    assert_eq!(agents["entries"], 43);
+    assert!(agents["found"].as_u64().unwrap() >= 15, "{agents:#}");
+    assert!(agents["compared"].as_u64() < agents["without_stop"].as_u64(), "{agents:#}");
+    let sets = agents["sets"].as_object().unwrap();
+    assert_eq!(sets["moving pictures"]["entries"], 0, "{agents:#}");
+    assert!(sets["texts"]["entries"].as_u64().unwrap() > 40, "{agents:#}");
+    // m agents a set; the shards of all sets together hold every instance that was there.
+    let mut owned = 0;
+    for told in sets.values() {
+        let shards = told["shards"].as_array().unwrap();
+        assert_eq!(told["agents"], shards.len());
+        owned += shards.iter().map(|size| size.as_u64().unwrap()).sum::<u64>();
+    }
+    assert_eq!(owned, 73 + 15);
+}
+
+/// S4.5: "Unique record appears once in the merged graph"
+#[test]
+fn s4_5_a_unique_record_appears_once() {
+    let desk = shelf();
+    assert_eq!(members(&desk, "south/b"), ["south/b"]);
+    let found = "SELECT (COUNT(DISTINCT ?i) AS ?n) { ?i a bf:Instance ; rdfs:label \"Hudibras\" }";
+    assert_eq!(rows(&desk, found), ["1"]);
+    // All in all: three instances of four records.
+    assert_eq!(rows(&desk, "SELECT (COUNT(DISTINCT ?i) AS ?n) { ?i a bf:Instance }"), ["3"]);
+    assert_eq!(rows(&desk, "SELECT ?record { GRAPH ?g { ?record pin:mergeStatus pin:Merged } }").len(), 4);
+    let unmerged = desk.run("pinakes query --quiet --format csv report/unmerged-records").ok().text();
+    assert_eq!(unmerged.lines().count(), 1, "{unmerged}");
+}
+
+/// S4.6: "Merged notice has the union of fields; no field lost; conflicting values kept with their
+/// sources"
+#[test]
+fn s4_6_a_merged_entry_has_all_fields_and_conflicts_keep_their_sources() {
+    let desk = Desk::new();
+    books(
+        &desk,
+        "north",
+        "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,9780140430578,246,First\n",
+    );
+    books(&desk, "south", "a,Erewhon,\"Butler, Samuel\",,Trübner & Co.,London,1873,en,0140430571,,\n");
+    resolve(&desk);
+    assert_eq!(members(&desk, "north/1"), ["north/1", "south/a"]);
+    let all = "SELECT ?v { ?i a bf:Instance ; dcterms:issued|dcterms:publisher|bf:editionStatement|bf:extent/rdfs:label ?v } ORDER BY ?v";
+    assert_eq!(rows(&desk, all), ["1872", "1873", "246", "First", "Trübner", "Trübner & Co."]);
+    // Every literal of the records is in the master, on whatever node.
+    let lost = "SELECT ?v { GRAPH ?record { ?s ?p ?v . FILTER(isLiteral(?v) && ?s != ?record) } FILTER(STRSTARTS(STR(?record), \"https://catalogue.example/record/\")) FILTER NOT EXISTS { ?x ?y ?v } }";
+    assert_eq!(rows(&desk, lost), [""; 0]);
+    // And every value leads back to the records that have it.
+    let text = desk.run("pinakes query --quiet --format csv report/merged-values --bind 'property=<http://purl.org/dc/terms/issued>'").ok().text();
+    let mut origins: Vec<&str> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit("/instance/").next().unwrap())
+        .map(|line| line.split_once(',').unwrap().1.trim())
+        .collect();
+    origins.sort_unstable();
+    assert_eq!(
+        origins,
+        [
+            "http://purl.org/dc/terms/issued,1872,https://catalogue.example/record/north/1",
+            "http://purl.org/dc/terms/issued,1873,https://catalogue.example/record/south/a"
+        ]
+    );
+    let preferred = rows(
+        &desk,
+        "SELECT ?value ?reason { GRAPH ?g { ?merge pin:preference ?p . ?p pin:property dcterms:issued ; pin:preferredValue ?value ; pin:reason ?reason } }",
+    );
+    assert_eq!(preferred.len(), 1, "{preferred:?}");
+}
+
+/// S4.7: "Precision and recall on a labelled set are reported"
+#[test]
+fn s4_7_precision_and_recall_on_the_sample_are_reported() {
+    let desk = Desk::with_sample();
+    resolve(&desk);
+    let truth = project("examples/truth.tsv");
+    let found = desk
+        .run(&format!("pinakes resolve evaluate --truth {} --column edition --json", truth.display()))
+        .ok()
+        .json();
+    let measure = |name: &str, what: &str| found[name][what].as_f64().unwrap();
+    assert!(measure("pairs", "precision") >= 0.98, "{found:#}");
+    assert!(measure("pairs", "recall") >= 0.9, "{found:#}");
+    assert!(measure("clusters", "f1") >= 0.97, "{found:#}");
+    assert!(found["blocking_recall"].as_f64().unwrap() >= 0.9);
+    assert!(!found["by_threshold"].as_array().unwrap().is_empty());
+}
+
+/// S4.8 and DC.3: "Blocking, candidate and decision queries are files under `queries`; editing one
+/// changes the result without a rebuild"
+#[test]
+fn s4_8_dc_3_an_edited_query_changes_the_result() {
+    let desk = shelf();
+    assert_eq!(members(&desk, "north/1"), ["north/1", "south/a"]);
+    // Titles that say which catalogue they are from have nothing in common.
+    let query = std::fs::read_to_string(project("queries/resolve/instance/features.rq")).unwrap();
+    let edited = query.replacen(
+        "SELECT ?graph ?entity ?feature ?value",
+        "SELECT ?graph ?entity ?feature (IF(?feature = \"title\", MD5(STR(?graph)), ?said) AS ?value)",
+        1,
+    );
+    let edited = edited.replace("?value", "?said").replace("AS ?said)\nWHERE", "AS ?value)\nWHERE");
+    desk.write("catalogue/queries/resolve/instance/features.rq", edited);
+    assert_eq!(resolve(&desk)["read"], 4);
+    assert_eq!(members(&desk, "north/1"), ["north/1"]);
+    std::fs::remove_file(desk.path("catalogue/queries/resolve/instance/features.rq")).unwrap();
+    resolve(&desk);
+    assert_eq!(members(&desk, "north/1"), ["north/1", "south/a"]);
+    // A mistake is said with its place, and nothing is changed.
+    desk.write("catalogue/queries/resolve/instance/features.rq", "SELECT ?graph {");
+    let refused = desk.run("pinakes resolve").exits(2).complaint();
+    assert!(refused.contains("queries/resolve/instance/features.rq"), "{refused}");
+}
+
+/// S4.9: "Shuffling the input 5 times gives isomorphic merged graphs"
+#[test]
+fn s4_9_five_shufflings_give_isomorphic_masters() {
+    let mut expected = None;
+    for turn in 0..5 {
+        let desk = Desk::new();
+        let mut sample = SAMPLE;
+        sample.rotate_left(turn * 2);
+        if turn % 2 == 1 {
+            sample.reverse();
+        }
+        for (source, file) in sample {
+            let path = project("examples").join(file);
+            desk.run(&format!("pinakes import --quiet --source {source} {}", path.display())).ok();
+        }
+        // What was merged on the way must not matter either.
+        if turn == 3 {
+            desk.run("pinakes resolve never library/lib0011 bookshop/B-004").ok();
+            desk.run("pinakes resolve undo 1").ok();
+        }
+        resolve(&desk);
+        let found = master(&desk, CATALOGUE);
+        let expected = expected.get_or_insert_with(|| found.clone());
+        assert_eq!(found.len(), expected.len());
+        assert!(found == *expected, "shuffling {turn} gives another master");
+    }
+}
+
+/// H.3: "Fixture with two translations, three editions, four copies gives 1 Work, 2 or 3
+/// Expressions as stated, 3 Manifestations, 4 Items" — here two expressions: one a translation.
+#[test]
+fn h_3_two_translations_three_editions_four_copies() {
+    let desk = Desk::new();
+    desk.write("odyssey.mrk", include_str!("resolve/odyssey.mrk"));
+    desk.run("pinakes import --quiet --source library odyssey.mrk").ok();
+    resolve(&desk);
+    let count = |class: &str| {
+        rows(&desk, &format!("SELECT (COUNT(DISTINCT ?x) AS ?n) {{ ?x a {class} ; pin:member ?m }}"))
+    };
+    assert_eq!(count("frbr:Work"), ["1"]);
+    assert_eq!(count("frbr:Expression"), ["2"]);
+    assert_eq!(count("frbr:Manifestation"), ["3"]);
+    assert_eq!(count("frbr:Item"), ["4"]);
+    let way = "SELECT (COUNT(DISTINCT ?item) AS ?n) { ?item a bf:Item . ?i bf:hasItem ?item ; bf:instanceOf/bf:expressionOf ?hub . ?hub a bf:Hub }";
+    assert_eq!(rows(&desk, way), ["4"]);
+}
+
+/// H.4: "Three catalogues in three formats aggregated; per-source counts and overlap matrix shown"
+#[test]
+fn h_4_three_catalogues_are_counted_with_what_they_share() {
+    let desk = Desk::new();
+    for (source, file) in
+        [("library", "library.mrc"), ("verbund", "verbund.marcxml"), ("bookshop", "bookshop.csv")]
+    {
+        desk.run(&format!(
+            "pinakes import --quiet --source {source} {}",
+            project("examples").join(file).display()
+        ))
+        .ok();
+    }
+    let report = resolve(&desk);
+    let sources = report["sources"].as_object().unwrap();
+    assert_eq!(sources.keys().collect::<Vec<_>>(), ["bookshop", "library", "verbund"]);
+    assert_eq!(sources["library"]["records"], 73);
+    assert_eq!(sources["library"]["shared"]["bookshop"], sources["bookshop"]["shared"]["library"]);
+    assert!(sources["bookshop"]["shared"]["library"].as_u64().unwrap() >= 10);
+    let text = desk.run("pinakes resolve --quiet").ok().text();
+    assert!(text.contains("only here"), "{text}");
+}
+
+/// RA.18: ""Gloria Perez", "G. Perez", "Perez, G." join; institution variants join; measures
+/// selectable"
+#[test]
+fn ra_18_names_and_institutions_in_their_forms_join() {
+    let desk = Desk::new();
+    books(
+        &desk,
+        "north",
+        "1,Networks of libraries,Gloria Perez,,Ediciones,,2001,,,,\n\
+         2,Networks of libraries,G. Perez,,Ediciones,,2003,,,,\n\
+         3,Networks of libraries,\"Perez, G.\",,Ediciones,,2005,,,,\n\
+         4,Report on reading,University of Oxford,,Clarendon,,1990,,,,\n\
+         5,Report on reading,Universty of Oxford,,Clarendon,,1991,,,,\n",
+    );
+    resolve(&desk);
+    let forms = |form: &str| {
+        rows(
+            &desk,
+            &format!(
+                "SELECT ?l {{ ?a a bf:Agent ; rdfs:label|skos:altLabel \"{form}\" ; rdfs:label|skos:altLabel ?l }} ORDER BY ?l"
+            ),
+        )
+    };
+    assert_eq!(forms("Gloria Perez"), ["G. Perez", "Gloria Perez", "\"Perez, G.\""]);
+    assert_eq!(forms("University of Oxford"), ["University of Oxford", "Universty of Oxford"]);
+}
+
+/// A decision is kept, counts in every run, is readable, and can be taken back.
+#[test]
+fn a_split_member_is_out_until_the_decision_is_undone() {
+    let desk = shelf();
+    let before = master(&desk, CATALOGUE);
+    let entry =
+        desk.run("pinakes resolve show north/1 --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    desk.run("pinakes resolve split north/1 south/a --note 'another printing' --by ann").ok();
+    assert_eq!(members(&desk, "south/a"), ["south/a"]);
+    let told = rows(
+        &desk,
+        "SELECT ?act ?note ?by { GRAPH ?g { ?d a pin:Decision ; pin:act ?act ; skos:note ?note ; prov:wasAssociatedWith ?by } }",
+    );
+    assert_eq!(told, ["split,another printing,https://catalogue.example/agent/ann"]);
+    // It holds in later runs and in a store made anew.
+    desk.run("pinakes resolve --full --quiet").ok();
+    assert_eq!(members(&desk, "south/a"), ["south/a"]);
+    let split = desk.canonical(CATALOGUE);
+    desk.run("pinakes rebuild --quiet").ok();
+    assert!(desk.canonical(CATALOGUE) == split, "a rebuild gives another catalogue");
+    desk.run("pinakes resolve undo 1").ok();
+    assert_eq!(master(&desk, CATALOGUE), before);
+    let again =
+        desk.run("pinakes resolve show south/a --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    assert_eq!(again, entry, "the entry has the name it had");
+}
+
+/// An entry that is merged into another answers with where it went.
+#[test]
+fn a_name_given_up_leads_to_what_replaced_it() {
+    let desk = shelf();
+    let lost =
+        desk.run("pinakes resolve show south/b --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    desk.run("pinakes resolve join north/2 south/b").ok();
+    let kept =
+        desk.run("pinakes resolve show north/2 --json").ok().json()["iri"].as_str().unwrap().to_owned();
+    let (from, into) = if desk.run(&format!("pinakes resolve show {lost} --json")).ok().json()["iri"] == kept
+    {
+        (lost, kept)
+    } else {
+        panic!("{lost} leads nowhere")
+    };
+    if from != into {
+        let forwarded =
+            rows(&desk, &format!("SELECT ?into {{ GRAPH ?g {{ <{from}> dcterms:isReplacedBy ?into }} }}"));
+        assert_eq!(forwarded, [into]);
+    }
+}
+
+/// Contradictory decisions are reported, and none merges what another forbids.
+#[test]
+fn contradictory_and_cyclic_decisions_are_reported() {
+    let desk = shelf();
+    desk.run("pinakes resolve never north/2 south/b").ok();
+    desk.run("pinakes resolve join north/1 north/2").ok();
+    // A ring of joins is no contradiction.
+    desk.run("pinakes resolve join north/2 south/a").ok();
+    desk.run("pinakes resolve join south/a north/1").ok();
+    assert_eq!(members(&desk, "north/1"), ["north/1", "north/2", "south/a"]);
+    let refused = desk.run("pinakes resolve join south/b north/1").exits(1).complaint();
+    assert!(refused.contains("decision 5 cannot be followed"), "{refused}");
+    assert_eq!(members(&desk, "south/b"), ["south/b"]);
+    desk.run("pinakes resolve").exits(1);
+    desk.run("pinakes resolve undo 1").ok();
+    assert_eq!(members(&desk, "south/b").len(), 4);
+}
+
+/// A record that its source deletes while it waits for review.
+#[test]
+fn a_record_deleted_while_in_review_is_reported() {
+    let desk = Desk::with_sample();
+    resolve(&desk);
+    let listed = desk.run("pinakes resolve review --json").ok().json();
+    let pair =
+        listed.as_array().unwrap().iter().find(|pair| pair["left"]["source"] == "library").unwrap().clone();
+    let (id, gone) = (pair["id"].as_str().unwrap(), pair["left"]["id"].as_str().unwrap());
+    desk.write("deleted.mrc", support::marc::deleted(gone));
+    desk.run("pinakes import --quiet --source library deleted.mrc").ok();
+    let listed = desk.run("pinakes resolve review --json").ok().json();
+    let again = listed.as_array().unwrap().iter().find(|pair| pair["id"] == id).unwrap().clone();
+    assert_eq!(again["gone"], true);
+    let refused = desk.run(&format!("pinakes resolve review --accept {id}")).exits(2).complaint();
+    assert!(refused.contains("withdrawn"), "{refused}");
+    resolve(&desk);
+    let listed = desk.run("pinakes resolve review --json").ok().json();
+    assert!(!listed.as_array().unwrap().iter().any(|pair| pair["id"] == id));
+}
+
+/// 1,000 merges, of which 50 are undone: the master equals one in which these members never merged.
+#[test]
+fn undoing_fifty_of_a_thousand_merges_equals_never_having_merged() {
+    let numbers: Vec<usize> = (0..1000).collect();
+    let mut words = 0_u64;
+    let mut word = || {
+        words = words.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let letters = b"bcdfglmnprst".iter().zip(b"aeiouaeiouae");
+        let mut text = String::new();
+        let mut rest = words >> 20;
+        for _ in 0..4 {
+            let (consonant, vowel) = letters.clone().nth((rest % 12) as usize).unwrap();
+            text.push(*consonant as char);
+            text.push(*vowel as char);
+            rest /= 12;
+        }
+        text
+    };
+    let titles: Vec<(String, String)> = numbers
+        .iter()
+        .map(|_| (format!("{} {} {}", word(), word(), word()), format!("{} {}", word(), word())))
+        .collect();
+    let fill = |desk: &Desk| {
+        for source in ["north", "south"] {
+            let mut text = String::new();
+            for (number, (title, author)) in titles.iter().enumerate() {
+                writeln!(
+                    text,
+                    "{number},{title},{author},,Publisher {},Boston,{},English,,{},",
+                    number % 17,
+                    1900 + number % 90,
+                    100 + number % 300
+                )
+                .unwrap();
+            }
+            books(desk, source, &text);
+        }
+    };
+    let wishing =
+        Wishing { by: "test".to_owned(), note: String::new(), time: "2024-01-01T00:00:00Z".to_owned() };
+    let request = ResolveRequest { time: wishing.time.clone(), ..ResolveRequest::default() };
+    let open =
+        |desk: &Desk| Session::write(Home::open(&desk.path(CATALOGUE)).unwrap(), &mut Unwatched).unwrap();
+    let desk = Desk::new();
+    fill(&desk);
+    let mut session = open(&desk);
+    let resolved = pipeline::resolve(&mut session, &request, &mut Unwatched).unwrap();
+    assert_eq!(resolved.merged["instance"], 1000);
+    let undone: Vec<usize> = numbers.iter().copied().filter(|number| number % 20 == 7).collect();
+    assert_eq!(undone.len(), 50);
+    for number in &undone {
+        // The first and the second member in turn.
+        let member = if number % 40 == 7 { format!("north/{number}") } else { format!("south/{number}") };
+        let wish = Wish::Split(format!("north/{number}"), member);
+        pipeline::take_down(&mut session, &wish, &wishing).unwrap();
+    }
+    pipeline::resolve(&mut session, &request, &mut Unwatched).unwrap();
+    close(session);
+    let other = Desk::new();
+    fill(&other);
+    let mut session = open(&other);
+    for number in &undone {
+        let wish = Wish::Never(format!("north/{number}"), format!("south/{number}"));
+        pipeline::take_down(&mut session, &wish, &wishing).unwrap();
+    }
+    let resolved = pipeline::resolve(&mut session, &request, &mut Unwatched).unwrap();
+    assert_eq!(resolved.merged["instance"], 950);
+    close(session);
+    assert!(master(&desk, CATALOGUE) == master(&other, CATALOGUE));
+}
+
+/// Records that come, change and go: the master equals one made of what is there at the end.
+#[test]
+fn an_incremental_run_ends_where_a_full_one_does() {
+    let desk = Desk::with_sample();
+    desk.run("pinakes source remove media --quiet; true");
+    resolve(&desk);
+    books(
+        &desk,
+        "late",
+        "x,Walden,Henry David Thoreau,,Ticknor,Boston,1854,English,,357,\ny,Emma,Jane Austen,,Murray,London,1816,English,,300,\n",
+    );
+    desk.run(&format!(
+        "pinakes import --quiet --source bookshop --replace {}",
+        project("examples/bookshop.csv").display()
+    ))
+    .ok();
+    let late = resolve(&desk);
+    assert_eq!(late["read"], 2);
+    books(&desk, "late", "x,Walden,Henry David Thoreau,,Ticknor,Boston,1855,English,,357,\n");
+    desk.write("deleted.mrc", support::marc::deleted("lib0011"));
+    desk.run("pinakes import --quiet --source library deleted.mrc").ok();
+    let report = resolve(&desk);
+    assert_eq!(report["gone"], 1);
+    let incremental = master(&desk, CATALOGUE);
+    desk.run("rm -r catalogue/resolution && pinakes rebuild --quiet").ok();
+    assert!(master(&desk, CATALOGUE) == incremental, "a run over everything gives another master");
+}
