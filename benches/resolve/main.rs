@@ -3,7 +3,9 @@
 //! `cargo bench --bench resolve -- 100000` generates about so many records with known duplicates
 //! and look-alikes, resolves them with the shipped profile `instance`, and prints what it found
 //! and what it cost. `cargo bench --bench resolve -- add 1000000` then adds 1,000 records and
-//! compares the work, and the result, with a full run.
+//! compares the work, and the result, with a full run. `-- agents 100000` looks for a third of the
+//! records among the others, with and without early stop. `-- sets DIR` scores the public sets in
+//! a folder; see `sets.rs`. `-- csv 100000` writes the generated records for other tools.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +16,13 @@
 )]
 
 mod generate;
+mod sets;
 
+use std::path::Path;
+
+use pinakes::resolve::agents::Dispatch;
+use pinakes::resolve::block::Blocker;
+use pinakes::resolve::compare::Comparer;
 use pinakes::resolve::evaluate;
 use pinakes::resolve::feature::{Builder, FeatureTable, Id};
 use pinakes::resolve::increment::{Changes, State};
@@ -27,6 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const PROFILE: &str = include_str!("../../mappings/resolve/instance.toml");
+const AGENT: &str = include_str!("../../mappings/resolve/agent.toml");
 const WORDS: &str = include_str!("../../mappings/resolve/words.toml");
 const SEED: u64 = 7;
 const ADDED: usize = 1000;
@@ -36,13 +45,16 @@ fn main() {
     let texts: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match texts.as_slice() {
         ["add", records] => add(records.parse().unwrap()),
+        ["agents", records] => agents(records.parse().unwrap()),
+        ["csv", records] => table(records.parse().unwrap()),
+        ["sets", folder] => sets::all(Path::new(folder), &|| profile(PROFILE), &|| profile(AGENT)),
         [records] => quality(records.parse().unwrap()),
         _ => quality(100_000),
     }
 }
 
-fn profile() -> Profile {
-    Profile::parse(PROFILE, WORDS).unwrap_or_else(|problems| panic!("{problems:?}"))
+fn profile(text: &str) -> Profile {
+    Profile::parse(text, WORDS).unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
 fn quality(records: usize) {
@@ -54,7 +66,7 @@ fn quality(records: usize) {
         truth.push((record.source.clone(), record.key.clone(), record.instance, record.family));
     });
     let table = builder.finish();
-    let profile = profile();
+    let profile = profile(PROFILE);
     let resolution = measured(&table, &profile);
     let of = &resolution.clusters.of;
     let mut instances: FxHashMap<Id, u32> = FxHashMap::default();
@@ -110,11 +122,19 @@ fn add(records: usize) {
         }
     });
     let (some, all) = (some.finish(), all.finish());
-    let profile = profile();
+    let profile = profile(PROFILE);
     let before = cpu();
     let first = measured(&some, &profile);
     let full = cpu() - before;
-    let mut state = State::of(&some, &profile, &first, BUDGET).unwrap();
+    let before = cpu();
+    let state = State::of(&some, &profile, &first, BUDGET).unwrap();
+    let mut file = Vec::new();
+    state.write(&mut file).unwrap();
+    println!("state: {:.1} CPU s to make and write, {} bytes", cpu() - before, file.len());
+    drop(state);
+    let before = cpu();
+    let mut state = State::read(&mut file.as_slice()).unwrap();
+    println!("state: {:.1} CPU s to read", cpu() - before);
     let names: Vec<(&str, &str)> = late.iter().map(|(source, key)| (source.as_str(), key.as_str())).collect();
     let before = cpu();
     let update = state.update(&profile, &all, &Changes { changed: &names, ..Changes::default() });
@@ -130,6 +150,70 @@ fn add(records: usize) {
     let again = resolve(&all, &profile, Given { model: Some(first.model), ..Given::default() }).unwrap();
     let expected = State::of(&all, &profile, &again, BUDGET).unwrap();
     println!("same result as the full run: {}", state.groups() == expected.groups());
+}
+
+/// Looks for every third record among the others, as agents do.
+fn agents(records: usize) {
+    let mut builder = Builder::default();
+    generate::generate(records, SEED, &mut |record| {
+        let id = builder.record(&record.source, &record.key);
+        record.features.iter().for_each(|(feature, value)| builder.add(id, feature, value));
+    });
+    let table = builder.finish();
+    let profile = profile(PROFILE);
+    let resolution = measured(&table, &profile);
+    let comparer = Comparer::new(&table, &profile, Some(&resolution.model));
+    let blocker = Blocker::new(&comparer, BUDGET);
+    let (arrived, merged): (Vec<Id>, Vec<Id>) = (0..table.len() as u32).partition(|id| id % 3 == 0);
+    let mut dispatch = Dispatch::new(&comparer, &blocker, &resolution.model, &merged);
+    let before = cpu();
+    arrived.iter().for_each(|entry| {
+        dispatch.look_for(*entry);
+    });
+    let report = dispatch.report();
+    for (name, set) in &report.sets {
+        println!("{name}: m = {}, shards {:?}, {} entries", set.agents, set.shards, set.entries);
+    }
+    println!(
+        "{} of {} entries found; {} comparisons, {} without early stop: {:.1} % saved; {:.1} CPU s",
+        report.found,
+        report.entries,
+        report.compared,
+        report.without_stop,
+        100.0 - 100.0 * report.compared as f64 / report.without_stop.max(1) as f64,
+        cpu() - before
+    );
+}
+
+/// The generated records, several values of a feature separated by ` | `.
+fn table(records: usize) {
+    const FEATURES: [&str; 11] = [
+        "title",
+        "part",
+        "creator",
+        "year",
+        "publisher",
+        "place",
+        "extent",
+        "edition",
+        "language",
+        "type",
+        "isbn",
+    ];
+    let mut out = csv::Writer::from_writer(std::io::stdout().lock());
+    out.write_record(["id", "instance", "family"].iter().chain(&FEATURES)).unwrap();
+    generate::generate(records, SEED, &mut |record| {
+        let values = |feature: &str| {
+            let own = record.features.iter().filter(|(name, _)| *name == feature);
+            own.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" | ")
+        };
+        let head = [
+            format!("{}/{}", record.source, record.key),
+            record.instance.to_string(),
+            record.family.to_string(),
+        ];
+        out.write_record(head.into_iter().chain(FEATURES.map(values))).unwrap();
+    });
 }
 
 /// Processor time of this process in seconds.
