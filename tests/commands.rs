@@ -511,6 +511,45 @@ fn rejects_are_listed_with_their_bytes() {
 }
 
 #[test]
+fn resolve_merges_explains_and_takes_back() {
+    let desk = desk();
+    desk.write(
+        "north.csv",
+        "id,title,author,year,isbn\n1,Walden,\"Thoreau, Henry David\",1854,9780691096124\n\
+         2,Emma,\"Austen, Jane\",1815,9780141439587\n",
+    );
+    desk.write("south.csv", "id,title,author,year,isbn\na,Walden,Henry D. Thoreau,1854,0691096120\n");
+    check_commands_at(
+        &desk,
+        "resolve",
+        "pinakes resolve
+         pinakes import --quiet --source north north.csv
+         pinakes import --quiet --source south south.csv
+         pinakes resolve --dry-run
+         pinakes resolve
+         pinakes resolve
+         pinakes resolve explain north/1 south/a
+         pinakes resolve explain north/1 north/2
+         pinakes resolve explain north/1 north/9
+         pinakes resolve show south/a
+         pinakes resolve show instance/1234
+         pinakes resolve review
+         pinakes resolve split north/1 south/a --note wrong
+         pinakes resolve split north/1 south/a
+         pinakes resolve decisions
+         pinakes resolve show south/a
+         pinakes resolve undo 1
+         pinakes resolve undo 1
+         pinakes resolve undo 7
+         pinakes resolve join north/1 north/2
+         pinakes resolve never north/1 north/2
+         pinakes resolve train
+         pinakes resolve evaluate --truth nowhere.csv
+         pinakes resolve --profile agents",
+    );
+}
+
+#[test]
 fn source_describes_lists_and_removes() {
     check_commands(
         "source",
