@@ -127,7 +127,7 @@ fn add(records: usize) {
     let first = measured(&some, &profile);
     let full = cpu() - before;
     let before = cpu();
-    let state = State::of(&some, &profile, &first, BUDGET).unwrap();
+    let state = State::of(&some, &profile, &first, &[], BUDGET).unwrap();
     let mut file = Vec::new();
     state.write(&mut file).unwrap();
     println!("state: {:.1} CPU s to make and write, {} bytes", cpu() - before, file.len());
@@ -148,7 +148,7 @@ fn add(records: usize) {
         update.read
     );
     let again = resolve(&all, &profile, Given { model: Some(first.model), ..Given::default() }).unwrap();
-    let expected = State::of(&all, &profile, &again, BUDGET).unwrap();
+    let expected = State::of(&all, &profile, &again, &[], BUDGET).unwrap();
     println!("same result as the full run: {}", state.groups() == expected.groups());
 }
 

@@ -35,6 +35,11 @@ pub type Handle = u32;
 pub trait Features {
     /// Calls `add` with every feature and value of a record.
     fn rows(&self, source: &str, key: &str, add: &mut dyn FnMut(&str, &str));
+
+    /// Calls `add` with every key that queries give a record; the profile's own are computed.
+    fn keys(&self, source: &str, key: &str, add: &mut dyn FnMut(&str)) {
+        let _ = (source, key, add);
+    }
 }
 
 impl Features for FeatureTable {
@@ -104,16 +109,18 @@ pub struct Changes<'a> {
 }
 
 impl State {
-    /// The state after a full run.
+    /// The state after a full run, which had these keys of queries.
     pub fn of(
         table: &FeatureTable,
         profile: &Profile,
         resolution: &Resolution,
+        keys: &[(&str, Id)],
         budget: usize,
     ) -> io::Result<Self> {
         let comparer = Comparer::new(table, profile, Some(&resolution.model));
         let blocker = Blocker::new(&comparer, budget);
-        let keys: Vec<Keyed> = blocker.sorted_keys(&[])?.list()?;
+        let rows: Vec<Keyed> = keys.iter().map(|(key, record)| (blocker.row_key(key), *record)).collect();
+        let keys: Vec<Keyed> = blocker.sorted_keys(&rows)?.list()?;
         let mut state = Self {
             model: resolution.model.clone(),
             names: Vec::with_capacity(table.len()),
@@ -143,6 +150,24 @@ impl State {
         self.names
             .get(handle as usize)
             .map_or(("", ""), |(source, key)| (&self.sources[*source as usize], key))
+    }
+
+    /// The pairs from the review band upwards, each once.
+    pub fn pairs(&self) -> impl Iterator<Item = Edge> + '_ {
+        self.edges.iter().flat_map(|(left, edges)| {
+            let once = edges.iter().filter(move |(right, ..)| left < right);
+            once.map(move |(right, vector, weight)| Edge {
+                left: *left,
+                right: *right,
+                vector: *vector,
+                weight: *weight,
+            })
+        })
+    }
+
+    /// The handle that stands for the group of this one.
+    pub fn group_of(&self, handle: Handle) -> Handle {
+        self.group.get(handle as usize).copied().unwrap_or(handle)
     }
 
     /// The groups of more than one, each by the sorted names of its members.
@@ -357,6 +382,8 @@ impl State {
         let mut keys = Vec::new();
         for record in 0..table.len() as u32 {
             blocker.keys(record, &mut keys);
+            let mut add = |key: &str| keys.push((blocker.row_key(key), record));
+            features.keys(table.source_name(record), table.key(record), &mut add);
         }
         keys.sort_unstable();
         keys.dedup();

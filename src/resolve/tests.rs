@@ -6,7 +6,7 @@ use super::compare::Read;
 use super::compare::name::Agreement;
 use super::explain::{Band, explain};
 use super::feature::Builder;
-use super::increment::{Changes, State, StateError};
+use super::increment::{Changes, Features, State, StateError};
 use super::*;
 
 #[path = "../../benches/resolve/generate.rs"]
@@ -440,7 +440,7 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
         .collect();
     let first = table(&before);
     let started = run(&first, &profile);
-    let mut state = State::of(&first, &profile, &started, BUDGET).unwrap();
+    let mut state = State::of(&first, &profile, &started, &[], BUDGET).unwrap();
 
     let second = table(&after);
     let given = Given { model: Some(started.model.clone()), ..Given::default() };
@@ -451,7 +451,7 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     let update =
         state.update(&profile, &second, &Changes { changed: &changed, gone: &removed, ..Changes::default() });
 
-    let expected = State::of(&second, &profile, &full, BUDGET).unwrap();
+    let expected = State::of(&second, &profile, &full, &[], BUDGET).unwrap();
     assert_eq!(state.groups(), expected.groups());
     assert!(update.compared * 5 < full.compared, "{} of {}", update.compared, full.compared);
 
@@ -467,6 +467,49 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     assert_eq!(state.groups(), expected.groups());
 }
 
+/// A table with keys of queries.
+struct Keyed<'a>(&'a FeatureTable, &'a [(&'a str, u32)]);
+
+impl Features for Keyed<'_> {
+    fn rows(&self, source: &str, key: &str, add: &mut dyn FnMut(&str, &str)) {
+        self.0.rows(source, key, add);
+    }
+
+    fn keys(&self, source: &str, key: &str, add: &mut dyn FnMut(&str)) {
+        let id = self.0.find(source, key);
+        self.1.iter().filter(|(_, record)| Some(*record) == id).for_each(|(key, _)| add(key));
+    }
+}
+
+#[test]
+fn keys_of_queries_bring_an_update_together_as_they_bring_a_full_run() {
+    let profile = profile(INSTANCE);
+    let (rows, _) = generated(400, 29);
+    let all = table(&rows);
+    let last = all.len() as u32 - 1;
+    // Everything has a key with the last record, which comes late.
+    let keys: Vec<(String, u32)> =
+        (0..last).flat_map(|id| [(format!("k{id}"), id), (format!("k{id}"), last)]).collect();
+    let keys: Vec<(&str, u32)> = keys.iter().map(|(key, id)| (key.as_str(), *id)).collect();
+    let (source, key) = (all.source_name(last).to_owned(), all.key(last).to_owned());
+    let before: Vec<Row> = rows.iter().filter(|row| (row.0, &row.1) != (&*source, &key)).cloned().collect();
+    let first = table(&before);
+    let started = run(&first, &profile);
+    let known: Vec<(&str, u32)> = keys.iter().copied().filter(|(_, id)| *id != last).collect();
+    let mut state = State::of(&first, &profile, &started, &known, BUDGET).unwrap();
+    let changed = [(source.as_str(), key.as_str())];
+    let changes = Changes { changed: &changed, ..Changes::default() };
+    let without =
+        State::of(&first, &profile, &started, &[], BUDGET).unwrap().update(&profile, &all, &changes);
+    let with = state.update(&profile, &Keyed(&all, &keys), &changes);
+    assert!(with.compared >= u64::from(last) && with.compared > without.compared);
+    let given = Given { keys: &keys, model: Some(started.model), ..Given::default() };
+    let full = resolve(&all, &profile, given).unwrap();
+    let expected = State::of(&all, &profile, &full, &keys, BUDGET).unwrap();
+    assert_eq!(state.groups(), expected.groups());
+    assert_eq!(state.pairs().count(), expected.pairs().count());
+}
+
 #[test]
 fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let profile = profile(INSTANCE);
@@ -476,7 +519,7 @@ fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let some = names.iter().nth(200).unwrap();
     let table = table(&rows);
     let resolution = run(&table, &profile);
-    let mut state = State::of(&table, &profile, &resolution, BUDGET).unwrap();
+    let mut state = State::of(&table, &profile, &resolution, &[], BUDGET).unwrap();
     state.update(&profile, &table, &Changes { gone: &[(some.0, some.1.as_str())], ..Changes::default() });
     let mut written = Vec::new();
     state.write(&mut written).unwrap();
@@ -490,7 +533,7 @@ fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let back = Changes { changed: &[(some.0, some.1.as_str())], ..Changes::default() };
     let (one, other) = (state.update(&profile, &table, &back), read.update(&profile, &table, &back));
     assert_eq!((one.compared, one.regrouped), (other.compared, other.regrouped));
-    assert_eq!(read.groups(), State::of(&table, &profile, &resolution, BUDGET).unwrap().groups());
+    assert_eq!(read.groups(), State::of(&table, &profile, &resolution, &[], BUDGET).unwrap().groups());
 
     assert!(matches!(State::read(&mut &b"PK\x03\x04 something"[..]), Err(StateError::Foreign)));
     assert!(matches!(State::read(&mut &[][..]), Err(StateError::Foreign)));
@@ -548,13 +591,13 @@ fn some_records_more_cost_a_small_part_of_a_full_run() {
         rows.iter().filter(|row| !late.contains(&(row.0, row.1.clone()))).cloned().collect();
     let (first, all) = (table(&before), table(&rows));
     let started = run(&first, &profile);
-    let mut state = State::of(&first, &profile, &started, BUDGET).unwrap();
+    let mut state = State::of(&first, &profile, &started, &[], BUDGET).unwrap();
     let changed: Vec<(&str, &str)> = late.iter().map(|(source, key)| (*source, key.as_str())).collect();
     let update = state.update(&profile, &all, &Changes { changed: &changed, ..Changes::default() });
     let full = resolve(&all, &profile, Given { model: Some(started.model), ..Given::default() }).unwrap();
     let all_work = full.compared + full.clusters.looked;
     assert!(update.compared * 20 < all_work, "{} of {all_work}", update.compared);
-    assert_eq!(state.groups(), State::of(&all, &profile, &full, BUDGET).unwrap().groups());
+    assert_eq!(state.groups(), State::of(&all, &profile, &full, &[], BUDGET).unwrap().groups());
 }
 
 /// The first records of each instance, as a merged set, and the others.
