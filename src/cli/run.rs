@@ -59,7 +59,7 @@ impl Run {
 /// Whether the schedule of a source asks for it now. One that did not end well is always due.
 fn is_due(general: &General, source: &Source) -> anyhow::Result<bool> {
     let Some(seconds) = source.schedule.seconds() else { return Ok(source.schedule.is_always()) };
-    let session = Session::read(general.home()?, &mut super::progress::Progress::new(general))?;
+    let session = Session::read_archive(general.home()?, &mut super::progress::Progress::new(general))?;
     let runs = session.archive.runs()?;
     let last = runs.iter().rev().find(|(_, run)| run.source == source.key);
     let note = harvest_note(&session, &source.key)?;

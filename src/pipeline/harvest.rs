@@ -179,7 +179,7 @@ pub fn rehearse(
     time: &str,
     watch: &mut dyn Watch,
 ) -> Result<Result<Rehearsal, oai::HarvestError>, PipelineError> {
-    let note = harvest_note(&Session::read(home, watch)?, &course.source)?.unwrap_or_default();
+    let note = harvest_note(&Session::read_archive(home, watch)?, &course.source)?.unwrap_or_default();
     let plan = Plan { one_by_one: true, ..course.plan.clone() };
     let mut machine = Harvest::new(plan, State { run: None, owed: Vec::new(), ..note.state }, time);
     let cancel = Arc::new(AtomicBool::new(false));

@@ -59,6 +59,19 @@ impl Session {
         Self::assemble(home, archive, catalogue, lock)
     }
 
+    /// For reading the archive alone, however far behind the store is. After a kill the archive
+    /// may need repair too, and then it is the same as [`read`](Self::read).
+    pub fn read_archive(home: Home, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
+        must_have_archive(&home)?;
+        let lock = Lock::read(&home.directory, &mut |busy| watch.busy(busy))?;
+        let Ok(archive) = Archive::open_read_only(&home.archive()) else {
+            drop(lock);
+            return Self::read(home, watch);
+        };
+        let catalogue = Catalogue::in_memory(home.graphs.clone())?;
+        Self::assemble(home, archive, catalogue, lock)
+    }
+
     fn assemble(
         home: Home,
         archive: Archive,

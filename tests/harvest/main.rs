@@ -353,6 +353,20 @@ fn run_takes_what_is_due() {
     assert!(serving.log().len() > asked);
 }
 
+/// How a harvest stands is told by the archive; the store need not follow for that.
+#[test]
+fn status_leaves_the_store_alone() {
+    let serving = Repository::seeded(28).records(20).serve();
+    let desk = desk_with(&serving);
+    desk.run("pinakes harvest --archive-only").ok();
+    let store = |desk: &Desk| desk.run("ls -l --time-style=full-iso catalogue/store").ok().text();
+    let before = store(&desk);
+    let status = desk.run("pinakes harvest status").ok().text();
+    assert!(status.contains("20 new"), "{status}");
+    assert_eq!(store(&desk), before);
+    assert_eq!(records(&desk), 20);
+}
+
 /// A rehearsal asks and takes nothing.
 #[test]
 fn a_dry_run_takes_nothing() {

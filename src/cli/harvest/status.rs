@@ -48,7 +48,7 @@ impl Status {
 /// being written, the copy that the writer leaves beside it.
 fn notes(general: &General) -> anyhow::Result<(BTreeMap<String, Note>, bool)> {
     let home = general.home()?;
-    match Session::read(home.clone(), &mut Impatient) {
+    match Session::read_archive(home.clone(), &mut Impatient) {
         Ok(session) => Ok((pipeline::harvest_notes(&session)?, false)),
         Err(PipelineError::Lock(LockError::Writing(_))) => Ok((pipeline::notes_beside(&home)?, true)),
         Err(error) => Err(error.into()),
