@@ -114,11 +114,24 @@ enum Done {
     Well,
     /// Done, but some data was refused.
     WithDataErrors,
+    /// Nothing of it could be done, and why was said.
+    Failed,
 }
 
 impl Done {
     fn and(self, other: Self) -> Self {
         if self == Self::Well { other } else { self }
+    }
+
+    /// How several pieces of work ended that do not depend on each other.
+    fn of_all(ends: &[Self]) -> Self {
+        if ends.iter().all(|end| *end == Self::Well) {
+            Self::Well
+        } else if ends.iter().all(|end| *end == Self::Failed) {
+            Self::Failed
+        } else {
+            Self::WithDataErrors
+        }
     }
 }
 
@@ -166,6 +179,7 @@ pub(crate) fn run() -> ExitCode {
     match done {
         Ok(Done::Well) => ExitCode::SUCCESS,
         Ok(Done::WithDataErrors) => ExitCode::from(1),
+        Ok(Done::Failed) => ExitCode::from(2),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::error(&error);

@@ -1,6 +1,6 @@
 //! `pinakes run`
 
-use super::{Done, General, harvest, import, output, resolve};
+use super::{Done, General, harvest, output, resolve};
 use pinakes::config::RunLock;
 use pinakes::pipeline::{Course, ResolveRequest, Session, harvest_note};
 use pinakes::source::{Harvester, Source};
@@ -8,8 +8,9 @@ use pinakes::source::{Harvester, Source};
 /// Run every stage for every source that is due
 ///
 /// Harvests what is enabled and due by its schedule, reads the files of file sources, lets the
-/// store follow, and resolves duplicates. It is made to be run from cron: a run that finds another one at work ends
-/// at once, one that was killed is finished by the next.
+/// store follow, and resolves duplicates, those of records that came in another way too. A source
+/// that fails stops nothing else. It is made to be run from cron: a run that finds another one at
+/// work ends at once, one that was killed is finished by the next.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,7 +31,7 @@ impl Run {
             output::say(general, "another `pinakes run` is at work on this catalogue; nothing to do");
             return Ok(Done::Well);
         };
-        let (registry, mut done) = super::source::registry(general)?;
+        let (registry, mistakes) = super::source::registry(general)?;
         let (mut courses, mut files) = (Vec::new(), Vec::new());
         for source in registry.in_order() {
             if !self.all && !is_due(general, source)? {
@@ -45,14 +46,12 @@ impl Run {
         }
         if courses.is_empty() && files.is_empty() {
             output::say(general, "no source is due");
-            return Ok(done);
         }
-        done = done.and(harvest::take(general, courses, false)?);
-        for source in files {
-            done = done.and(import::take_files(general, source)?);
-        }
+        let taken = harvest::take(general, courses, &files, false)?;
+        // What sources brought earlier, or somebody imported, waits too.
         let request = ResolveRequest { time: super::now(), ..ResolveRequest::default() };
-        Ok(done.and(resolve::take(general, &request, None)?))
+        let resolved = resolve::take(general, &request, None)?;
+        Ok(Done::of_all(&[mistakes, taken, resolved]))
     }
 }
 

@@ -367,6 +367,31 @@ fn status_leaves_the_store_alone() {
     assert_eq!(records(&desk), 20);
 }
 
+/// Sources of different techniques do not depend on each other either, and neither does what
+/// comes after them.
+#[test]
+fn s0_8_a_failing_source_stops_neither_files_nor_resolving() {
+    let gone = Repository::seeded(29).serve();
+    let desk = desk_with(&gone);
+    drop(gone);
+    desk.run("pinakes harvest").exits(2);
+    desk.copy("examples/bookshop.csv", "catalogue/books.csv");
+    for (key, file) in [("absent", "nowhere.csv"), ("shop", "books.csv")] {
+        desk.write(
+            &format!("{CATALOGUE}/sources/{key}.toml"),
+            format!(
+                "name = \"{key}\"\nwebsite = \"https://{key}.example\"\ntechnique = \"file\"\n\
+                 [file]\npaths = [\"{file}\"]\n"
+            ),
+        );
+    }
+    let said = desk.run("pinakes run").exits(1).complaint();
+    assert!(said.contains("source-failed") && said.contains("nowhere.csv"), "{said}");
+    assert_eq!(records(&desk), 26);
+    let merged = "ASK { ?entry <https://w3id.org/pinakes#member> ?described }";
+    assert_eq!(desk.run(&format!("pinakes query --quiet -e '{merged}'")).ok().text(), "yes\n");
+}
+
 /// A rehearsal asks and takes nothing.
 #[test]
 fn a_dry_run_takes_nothing() {

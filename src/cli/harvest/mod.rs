@@ -98,19 +98,32 @@ impl What {
         if self.dry_run {
             return report::rehearse(general, &courses, &files);
         }
-        let mut done = mistakes;
-        done = done.and(take(general, courses, self.archive_only)?);
-        for source in files {
-            done = done.and(import::take_files(general, source)?);
-        }
-        Ok(done)
+        Ok(mistakes.and(take(general, courses, &files, self.archive_only)?))
     }
 }
 
-/// Harvests, and says what came.
-pub(super) fn take(general: &General, courses: Vec<Course>, archive_only: bool) -> anyhow::Result<Done> {
+/// Takes what sources have, by whatever technique, and says what came. One that fails does not
+/// stop the others.
+pub(super) fn take(
+    general: &General,
+    courses: Vec<Course>,
+    files: &[&Source],
+    archive_only: bool,
+) -> anyhow::Result<Done> {
+    let mut ends = ask(general, courses, archive_only)?;
+    for source in files {
+        ends.push(import::take_files(general, source).unwrap_or_else(|error| {
+            output::error(&error);
+            Done::Failed
+        }));
+    }
+    Ok(Done::of_all(&ends))
+}
+
+/// Harvests; how each source ended.
+fn ask(general: &General, courses: Vec<Course>, archive_only: bool) -> anyhow::Result<Vec<Done>> {
     if courses.is_empty() {
-        return Ok(Done::Well);
+        return Ok(Vec::new());
     }
     let cancel = Arc::new(AtomicBool::new(false));
     stop::on_interrupt(&cancel);
@@ -120,21 +133,16 @@ pub(super) fn take(general: &General, courses: Vec<Course>, archive_only: bool) 
     let harvested = pipeline::harvest(general.home()?, &request, &fetcher, &mut progress)?;
     progress.rest();
     report::show(general, &harvested)?;
-    outcome(&harvested)
+    Ok(harvested.iter().map(ended).collect())
 }
 
-/// Done if some source was; a harvest of which nothing worked could not run.
-fn outcome(harvested: &[Harvested]) -> anyhow::Result<Done> {
-    let failed = |one: &&Harvested| matches!(one.end, End::Failed { .. });
-    if let [only] = harvested
-        && let End::Failed { reason, .. } = &only.end
-        && only.summary.records == 0
-    {
-        bail!("`{}` could not be harvested: {reason}", only.source);
+fn ended(one: &Harvested) -> Done {
+    match one.end {
+        End::Failed { .. } if one.summary.records == 0 => Done::Failed,
+        End::Failed { .. } | End::Incomplete => Done::WithDataErrors,
+        _ if one.summary.has_errors() => Done::WithDataErrors,
+        End::Complete | End::Stopped => Done::Well,
     }
-    let errors = harvested.iter().any(|one| one.summary.has_errors() || one.end == End::Incomplete);
-    let well = !errors && harvested.iter().filter(failed).count() == 0;
-    Ok(if well { Done::Well } else { Done::WithDataErrors })
 }
 
 /// The sources that were named, or all that are awake, the most important first.
