@@ -599,6 +599,31 @@ fn undoing_fifty_of_a_thousand_merges_equals_never_having_merged() {
     assert!(master(&desk, CATALOGUE) == master(&other, CATALOGUE));
 }
 
+/// Labels come as a table or from people's decisions, count until they are replaced, and survive a
+/// rebuild with the weights they made.
+#[test]
+fn labels_are_kept_and_learned_from() {
+    let desk = shelf();
+    desk.write(
+        "labels.csv",
+        "left_source,left_id,right_source,right_id,same\nnorth,1,south,a,1\nnorth,2,south,b,0\n",
+    );
+    let told = desk.run("pinakes resolve train --labels labels.csv").ok();
+    assert!(told.complaint().contains("2 labelled pairs"), "{}", told.complaint());
+    let learned = desk.run("pinakes resolve explain north/1 south/a --json").ok().json()["weight"].clone();
+    desk.run("pinakes rebuild --quiet").ok();
+    assert_eq!(desk.run("pinakes resolve explain north/1 south/a --json").ok().json()["weight"], learned);
+    // Learned again, they still count; without them it comes out otherwise.
+    desk.run("pinakes resolve train --quiet").ok();
+    assert_eq!(desk.run("pinakes resolve explain north/1 south/a --json").ok().json()["weight"], learned);
+    desk.run("pinakes resolve train --no-labels --quiet").ok();
+    assert_ne!(desk.run("pinakes resolve explain north/1 south/a --json").ok().json()["weight"], learned);
+    let refused = desk.run("pinakes resolve train --decisions").exits(2).complaint();
+    assert!(refused.contains("no two records"), "{refused}");
+    desk.run("pinakes resolve join north/2 south/b").ok();
+    desk.run("pinakes resolve train --decisions").ok();
+}
+
 /// Records that come, change and go: the master equals one made of what is there at the end.
 #[test]
 fn an_incremental_run_ends_where_a_full_one_does() {
@@ -615,14 +640,32 @@ fn an_incremental_run_ends_where_a_full_one_does() {
         project("examples/bookshop.csv").display()
     ))
     .ok();
+    let compared = |report: &serde_json::Value, profile: &str| report["compared"][profile].as_u64().unwrap();
+    let everything = desk.run("pinakes resolve --since ever --dry-run --quiet --json").ok().json();
+    assert_eq!(everything["read"], 2);
     let late = resolve(&desk);
-    assert_eq!(late["read"], 2);
+    for profile in ["instance", "work", "agent"] {
+        let (some, all) = (compared(&late, profile), compared(&everything, profile));
+        assert!(some * 10 < all, "{profile}: {some} of {all} pairs compared for two new records");
+    }
+    let again = resolve(&desk);
+    assert_eq!(compared(&again, "instance") + compared(&again, "work") + compared(&again, "agent"), 0);
     books(&desk, "late", "x,Walden,Henry David Thoreau,,Ticknor,Boston,1855,English,,357,\n");
     desk.write("deleted.mrc", support::marc::deleted("lib0011"));
     desk.run("pinakes import --quiet --source library deleted.mrc").ok();
     let report = resolve(&desk);
     assert_eq!(report["gone"], 1);
+    // A person's join and never are taken up without comparing everything, too.
+    desk.run("pinakes resolve join late/x bookshop/B-004").ok();
+    desk.run("pinakes resolve never library/lib0015 library/lib0016").ok();
     let incremental = master(&desk, CATALOGUE);
+    desk.run("pinakes resolve --since ever --quiet").ok();
+    assert!(master(&desk, CATALOGUE) == incremental, "comparing everything gives another master");
+    // What was kept is derived: a damaged file costs time and nothing else.
+    desk.write("catalogue/resolution/instance.state", "PINRSLV torn");
+    let repaired = resolve(&desk);
+    assert!(compared(&repaired, "instance") > 0);
+    assert!(master(&desk, CATALOGUE) == incremental, "a damaged state changes the master");
     desk.run("rm -r catalogue/resolution && pinakes rebuild --quiet").ok();
     assert!(master(&desk, CATALOGUE) == incremental, "a run over everything gives another master");
 }

@@ -22,6 +22,7 @@ use std::path::Path;
 
 use pinakes::resolve::agents::Dispatch;
 use pinakes::resolve::block::Blocker;
+use pinakes::resolve::cluster::Decisions;
 use pinakes::resolve::compare::Comparer;
 use pinakes::resolve::evaluate;
 use pinakes::resolve::feature::{Builder, FeatureTable, Id};
@@ -127,7 +128,7 @@ fn add(records: usize) {
     let first = measured(&some, &profile);
     let full = cpu() - before;
     let before = cpu();
-    let state = State::of(&some, &profile, &first, &[], BUDGET).unwrap();
+    let state = State::of(&some, &profile, &first, &[], &Decisions::default(), BUDGET).unwrap();
     let mut file = Vec::new();
     state.write(&mut file).unwrap();
     println!("state: {:.1} CPU s to make and write, {} bytes", cpu() - before, file.len());
@@ -148,7 +149,7 @@ fn add(records: usize) {
         update.read
     );
     let again = resolve(&all, &profile, Given { model: Some(first.model), ..Given::default() }).unwrap();
-    let expected = State::of(&all, &profile, &again, &[], BUDGET).unwrap();
+    let expected = State::of(&all, &profile, &again, &[], &Decisions::default(), BUDGET).unwrap();
     println!("same result as the full run: {}", state.groups() == expected.groups());
 }
 

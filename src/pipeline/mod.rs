@@ -39,10 +39,10 @@ pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
 pub use reading::read_records;
 pub use resolve::{
-    Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, Kind, Measured, Named, Numbered,
-    Read, ResolveError, ResolveRequest, Resolved, Reviewed, Shares, ShownEntry, ShownPair, ShownPreference,
-    ShownType, ShownValue, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair, resolve, review,
-    show_entry, take_down,
+    Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, Kind, Labelling, Measured, Named,
+    Numbered, Read, ResolveError, ResolveRequest, Resolved, Reviewed, Shares, ShownEntry, ShownPair,
+    ShownPreference, ShownType, ShownValue, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair,
+    keep_labels, resolve, review, show_entry, take_down,
 };
 pub use session::{Session, catch_up, rebuild};
 pub use sources::{mirror_sources, withdraw_source};

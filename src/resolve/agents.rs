@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::{Blocker, Keyed, largest};
 use super::compare::Comparer;
-use super::feature::Id;
+use super::feature::{FeatureTable, Id};
 use super::fold::{fold, hash64};
 use super::profile::Profile;
 use super::score::{Model, weight_of};
@@ -116,6 +116,7 @@ pub struct Dispatch<'a> {
     comparer: &'a Comparer<'a>,
     blocker: &'a Blocker<'a>,
     model: &'a Model,
+    router: Router<'a>,
     /// By set of the profile; after them one shard of entries of unknown type.
     shards: Vec<Vec<Shard>>,
     report: Report,
@@ -132,8 +133,8 @@ impl<'a> Dispatch<'a> {
         merged: &[Id],
     ) -> Self {
         let profile = comparer.profile();
-        let sets = profile.agents.iter().map(|set| (&*set.name, set.count)).chain([(UNKNOWN, 1)]);
-        let mut shards: Vec<Vec<Shard>> = sets
+        let router = Router::new(comparer.table(), profile);
+        let mut shards: Vec<Vec<Shard>> = sets(profile)
             .map(|(name, count)| {
                 let shard = |number| Shard {
                     set: name.into(),
@@ -146,20 +147,15 @@ impl<'a> Dispatch<'a> {
             })
             .collect();
         for entry in merged {
-            let set = route(comparer, *entry).set.unwrap_or(profile.agents.len());
-            let owner = owner(comparer, *entry, shards[set].len());
+            let set = router.route(*entry).set.unwrap_or(profile.agents.len());
+            let owner = owner(comparer.table(), *entry, shards[set].len());
             let shard = &mut shards[set][owner];
             shard.members.push(*entry);
             blocker.keys(*entry, &mut shard.keys);
         }
-        let mut report = Report::default();
-        for set in &mut shards {
-            set.iter_mut().for_each(|shard| shard.keys.sort_unstable());
-            let sizes = set.iter().map(|shard| shard.members.len()).collect();
-            let told = SetReport { agents: set.len() as u32, shards: sizes, entries: 0 };
-            report.sets.insert(set.first().map_or_else(String::new, |shard| shard.set.clone()), told);
-        }
-        Self { comparer, blocker, model, shards, report }
+        shards.iter_mut().flatten().for_each(|shard| shard.keys.sort_unstable());
+        let report = Report { sets: owned(comparer.table(), profile, merged), ..Report::default() };
+        Self { comparer, blocker, model, router, shards, report }
     }
 
     /// The work of all agents.
@@ -175,7 +171,7 @@ impl<'a> Dispatch<'a> {
     /// of them has found it.
     pub fn look_for(&mut self, entry: Id) -> Search {
         let profile = self.comparer.profile();
-        let route = route(self.comparer, entry);
+        let route = self.router.route(entry);
         let unknown = profile.agents.len();
         let asked: Vec<usize> = match route.set {
             Some(set) => vec![set, unknown],
@@ -230,30 +226,72 @@ impl<'a> Dispatch<'a> {
     }
 }
 
-/// The content type of an entry: what it says, or what it has that only one type has.
-pub fn route(comparer: &Comparer<'_>, entry: Id) -> Route {
-    let (table, profile) = (comparer.table(), comparer.profile());
-    for value in table.values(entry, &profile.agents_by) {
-        let folded = fold(value);
-        let set = profile.agents.iter().position(|set| set.types.iter().any(|kind| fold(kind) == folded));
-        if set.is_some() {
-            let evidence = format!("`{}` is `{value}`", profile.agents_by);
-            return Route { set, content_type: Some(value.to_owned()), evidence };
-        }
+/// Tells the content type of entries: what they say, or what they have that only one type has.
+pub struct Router<'a> {
+    table: &'a FeatureTable,
+    profile: &'a Profile,
+    /// The set of each value that tells the type.
+    of_value: Vec<Option<usize>>,
+}
+
+impl<'a> Router<'a> {
+    pub fn new(table: &'a FeatureTable, profile: &'a Profile) -> Self {
+        let types: Vec<Vec<String>> =
+            profile.agents.iter().map(|set| set.types.iter().map(|kind| fold(kind)).collect()).collect();
+        let set_of = |value: &str| {
+            let folded = fold(value);
+            types.iter().position(|types| types.contains(&folded))
+        };
+        let of_value = table.column(&profile.agents_by).map_or_else(Vec::new, |column| {
+            let values = column.strings();
+            (0..values.len() as u32).map(|value| set_of(values.get(value))).collect()
+        });
+        Self { table, profile, of_value }
     }
-    for (set, agents) in profile.agents.iter().enumerate() {
-        let has = |feature: &str| table.column(feature).is_some_and(|column| !column.of(entry).is_empty());
-        if let Some(feature) = agents.has.iter().find(|feature| has(feature)) {
-            let content_type = agents.types.first().map(ToString::to_string);
-            return Route { set: Some(set), content_type, evidence: format!("it has `{feature}`") };
+
+    pub fn route(&self, entry: Id) -> Route {
+        let (table, profile) = (self.table, self.profile);
+        if let Some(column) = table.column(&profile.agents_by) {
+            for value in column.of(entry) {
+                let Some(Some(set)) = self.of_value.get(*value as usize) else { continue };
+                let value = column.strings().get(*value);
+                let evidence = format!("`{}` is `{value}`", profile.agents_by);
+                return Route { set: Some(*set), content_type: Some(value.to_owned()), evidence };
+            }
         }
+        for (set, agents) in profile.agents.iter().enumerate() {
+            let has =
+                |feature: &str| table.column(feature).is_some_and(|column| !column.of(entry).is_empty());
+            if let Some(feature) = agents.has.iter().find(|feature| has(feature)) {
+                let content_type = agents.types.first().map(ToString::to_string);
+                return Route { set: Some(set), content_type, evidence: format!("it has `{feature}`") };
+            }
+        }
+        Route { set: None, content_type: None, evidence: "nothing tells the type".to_owned() }
     }
-    Route { set: None, content_type: None, evidence: "nothing tells the type".to_owned() }
+}
+
+/// The agents of each set, and how many of these entries each of them owns.
+pub fn owned(table: &FeatureTable, profile: &Profile, merged: &[Id]) -> BTreeMap<String, SetReport> {
+    let router = Router::new(table, profile);
+    let mut sets: Vec<(&str, Vec<usize>)> =
+        sets(profile).map(|(name, count)| (name, vec![0; count as usize])).collect();
+    for entry in merged {
+        let set = router.route(*entry).set.unwrap_or(profile.agents.len());
+        let owner = owner(table, *entry, sets[set].1.len());
+        sets[set].1[owner] += 1;
+    }
+    let told = |shards: Vec<usize>| SetReport { agents: shards.len() as u32, shards, entries: 0 };
+    sets.into_iter().map(|(name, shards)| (name.to_owned(), told(shards))).collect()
+}
+
+/// The sets of a profile with their number of agents, and the one for the rest.
+fn sets(profile: &Profile) -> impl Iterator<Item = (&str, u32)> {
+    profile.agents.iter().map(|set| (&*set.name, set.count)).chain([(UNKNOWN, 1)])
 }
 
 /// Which of so many shards owns an entry.
-fn owner(comparer: &Comparer<'_>, entry: Id, shards: usize) -> usize {
-    let table = comparer.table();
+fn owner(table: &FeatureTable, entry: Id, shards: usize) -> usize {
     let name = format!("{}\0{}", table.source_name(entry), table.key(entry));
     (hash64(&name) % shards.max(1) as u64) as usize
 }

@@ -83,6 +83,20 @@ pub struct Refusal {
     pub reason: Reason,
 }
 
+impl Refusal {
+    /// The same under other numbers.
+    #[must_use]
+    pub fn renamed(self, name: impl Fn(Id) -> Id) -> Self {
+        let reason = match self.reason {
+            Reason::Veto(veto, left, right) => Reason::Veto(veto, name(left), name(right)),
+            Reason::Never(left, right) => Reason::Never(name(left), name(right)),
+            Reason::Contradiction(left, right) => Reason::Contradiction(name(left), name(right)),
+            Reason::Against => Reason::Against,
+        };
+        Self { left: name(self.left), right: name(self.right), reason, ..self }
+    }
+}
+
 /// What a pair across two groups says.
 pub enum Across {
     Weight(f64),

@@ -7,9 +7,11 @@
 //! What is kept from run to run is the [`State`]: the model, every record's name under a *handle*
 //! that never changes, the keys, the pairs from the review band upwards, and the groups. A
 //! changed record gets a new handle, and its old one dies with its keys and pairs. Features are
-//! not kept; those of the records that are touched are asked for.
+//! not kept; those of the records that are touched are asked for. [`State::follow`] finds out by
+//! itself what changed, for of each record a hash of what it says is kept too.
 
 mod file;
+mod follow;
 
 pub use self::file::StateError;
 
@@ -18,7 +20,7 @@ use std::io;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::block::{Blocker, Keyed, Pair, largest, pack, unpack};
+use super::block::{Blocker, Blocking, Keyed, Pair, largest, pack, unpack};
 use super::cluster::{Decisions, Edge, Refusal};
 use super::compare::{Comparer, Vector};
 use super::feature::{Builder, FeatureTable, Id};
@@ -66,6 +68,13 @@ pub struct State {
     group: Vec<Handle>,
     /// What splits large blocks, of each record.
     places: Places,
+    /// A hash of what each record says, and the features there were.
+    said: Vec<u64>,
+    features: BTreeSet<Box<str>>,
+    /// People's decisions that count, in their order.
+    joins: Vec<(Handle, Handle)>,
+    nevers: Vec<(Handle, Handle)>,
+    refused: Vec<Refusal>,
 }
 
 /// What an update did.
@@ -73,11 +82,12 @@ pub struct State {
 pub struct Update {
     /// Pairs compared, for blocks and for groups.
     pub compared: u64,
+    /// The blocks that were entered or left.
+    pub blocking: Blocking,
     /// Records whose features were asked for.
     pub read: u64,
     /// Groups that were formed anew, by the handles of their members.
     pub regrouped: Vec<Vec<Handle>>,
-    pub refused: Vec<Refusal>,
 }
 
 /// A block that has to be split, before or after the change.
@@ -109,14 +119,17 @@ pub struct Changes<'a> {
 }
 
 impl State {
-    /// The state after a full run, which had these keys of queries.
+    /// The state after a full run, which had these keys of queries and these decisions.
     pub fn of(
         table: &FeatureTable,
         profile: &Profile,
         resolution: &Resolution,
         keys: &[(&str, Id)],
+        decisions: &Decisions,
         budget: usize,
     ) -> io::Result<Self> {
+        let (joins, nevers) = decisions.settled();
+        let said = follow::said(table, keys);
         let comparer = Comparer::new(table, profile, Some(&resolution.model));
         let blocker = Blocker::new(&comparer, budget);
         let rows: Vec<Keyed> = keys.iter().map(|(key, record)| (blocker.row_key(key), *record)).collect();
@@ -131,6 +144,11 @@ impl State {
             edges: FxHashMap::default(),
             group: resolution.clusters.of.clone(),
             places: blocker.places().clone(),
+            said,
+            features: table.features().map(Into::into).collect(),
+            joins,
+            nevers,
+            refused: resolution.clusters.refused.clone(),
         };
         for record in 0..table.len() as u32 {
             state.names.push((table.source(record), table.key(record).into()));
@@ -163,6 +181,23 @@ impl State {
                 weight: *weight,
             })
         })
+    }
+
+    /// All that share a key with one of these, and they themselves. A key that is too common to
+    /// tell anything brings nobody.
+    pub fn near(&self, profile: &Profile, handles: &[Handle]) -> BTreeSet<Handle> {
+        let asked: FxHashSet<Handle> = handles.iter().copied().collect();
+        let all = self.keys.iter().flatten();
+        let keys: BTreeSet<u64> =
+            all.filter(|(_, handle)| asked.contains(handle)).map(|(key, _)| *key).collect();
+        let mut near: BTreeSet<Handle> = handles.iter().copied().collect();
+        for key in keys {
+            let members = self.members(key);
+            if members.len() <= largest(profile, key) {
+                near.extend(members);
+            }
+        }
+        near
     }
 
     /// The handle that stands for the group of this one.
@@ -221,12 +256,16 @@ impl State {
         let mut proposed: BTreeSet<Pair> = BTreeSet::new();
         let mut withdrawn: BTreeSet<Pair> = BTreeSet::new();
         let mut large: Vec<Large> = Vec::new();
+        done.blocking.keys = fresh_keys.len() as u64;
         for (key, arrived) in &dirty {
             let before = self.members(*key);
             let stayed: Vec<Handle> =
                 before.iter().copied().filter(|handle| !dead.contains(handle)).collect();
             let after: Vec<Handle> = stayed.iter().chain(arrived).copied().collect();
             let most = largest(profile, *key);
+            done.blocking.blocks += u64::from(after.len() > 1);
+            done.blocking.split += u64::from(after.len() > most);
+            done.blocking.largest = done.blocking.largest.max(after.len());
             if before.len() <= most && after.len() <= most {
                 for new in arrived {
                     proposed
@@ -269,6 +308,7 @@ impl State {
         touched.extend(&fresh);
         touched.extend(decided.iter().filter_map(|(source, key)| self.handle(source, key)));
         self.regroup(profile, features, touched, changes, &mut done);
+        done.blocking.pairs = done.compared;
         done
     }
 
@@ -305,6 +345,7 @@ impl State {
         self.names.push((place as u32, key.into()));
         self.alive.push(true);
         self.group.push(handle);
+        self.said.push(0);
         self.by_name.insert(name_hash(source, key), handle);
         handle
     }
@@ -535,15 +576,16 @@ impl State {
             regrouped.entry(*root).or_default().push(of[id]);
         }
         done.regrouped = regrouped.into_values().collect();
-        done.refused = clusters
-            .refused
-            .into_iter()
-            .map(|refusal| Refusal {
-                left: of[refusal.left as usize],
-                right: of[refusal.right as usize],
-                ..refusal
-            })
-            .collect();
+        // What is refused hangs together, so it was judged again as a whole.
+        let is_settled = |refusal: &Refusal| {
+            [refusal.left, refusal.right]
+                .iter()
+                .all(|handle| self.alive[*handle as usize] && !number.contains_key(handle))
+        };
+        self.refused.retain(is_settled);
+        let named = clusters.refused.into_iter().map(|refusal| refusal.renamed(|id| of[id as usize]));
+        self.refused.extend(named);
+        (self.joins, self.nevers) = (joins, nevers);
     }
 }
 

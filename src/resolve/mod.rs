@@ -47,6 +47,8 @@ pub struct Given<'a> {
     /// Keys of queries: (key, record). The profile's own are computed.
     pub keys: &'a [(&'a str, Id)],
     pub decisions: Decisions,
+    /// Pairs of which people said whether they are one; a model that is learned learns from them.
+    pub labels: &'a [(Id, Id, bool)],
     /// A model made earlier; without one it is learned from this run's pairs.
     pub model: Option<Model>,
     /// How many keys or pairs sorting holds in memory; 0 for [`BUDGET`].
@@ -98,7 +100,14 @@ pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io:
             }
             model
         }
-        None => Model::learn(profile, &histogram, comparer.weights().clone(), comparer.crowded()),
+        None => {
+            let labels: Vec<(Vector, bool)> = given
+                .labels
+                .iter()
+                .map(|(left, right, same)| (comparer.vector(*left.min(right), *left.max(right)), *same))
+                .collect();
+            Model::learn(profile, &histogram, &labels, comparer.weights().clone(), comparer.crowded())
+        }
     };
     let edges = weigh(profile, &model, &kept);
     let clusters = unite(&comparer, &blocker, &model, &edges, &given.decisions);
@@ -243,10 +252,15 @@ pub(crate) fn weigh(profile: &Profile, model: &Model, kept: &[Compared]) -> Vec<
             edges.push(Edge { left, right, vector: *vector, weight });
         }
     }
+    strongest_first(&mut edges);
+    edges
+}
+
+/// Equal ones in the order of their records.
+pub(crate) fn strongest_first(edges: &mut [Edge]) {
     edges.sort_unstable_by(|a, b| {
         b.weight.total_cmp(&a.weight).then((a.left, a.right).cmp(&(b.left, b.right)))
     });
-    edges
 }
 
 pub(crate) fn unite(

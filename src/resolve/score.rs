@@ -12,6 +12,7 @@
 //! on its way: the profile's expectations count as pairs already seen; pairs that a veto forbids
 //! are known to be different; and a better level never weighs less than a worse one.
 
+mod exact;
 mod text;
 
 pub use self::text::ModelError;
@@ -32,6 +33,7 @@ pub type Histogram = BTreeMap<Vector, u64>;
 pub struct Model {
     /// The share of pairs under each hypothesis, among those that no veto forbids: "same" first,
     /// then the rivals.
+    #[serde(with = "exact")]
     pub shares: Vec<f64>,
     pub(in crate::resolve) factors: Vec<Factor>,
     /// How rare words were when the model was made.
@@ -51,8 +53,10 @@ pub(in crate::resolve) struct Factor {
     /// Levels of the second comparison, with "missing".
     pub(in crate::resolve) width: usize,
     /// By hypothesis; then by level of the first, then of the second. Level 0 is "missing".
+    #[serde(with = "exact")]
     pub(in crate::resolve) chances: Vec<Vec<f64>>,
     /// By rival: log2 of the chance under "same" over the chance under the rival.
+    #[serde(with = "exact")]
     pub(in crate::resolve) bits: Vec<Vec<f64>>,
     /// By rival: whether the level is a sign of it, by what the profile expects.
     pub(in crate::resolve) signs: Vec<Vec<bool>>,
@@ -104,16 +108,23 @@ impl Model {
         Self { shares, factors, weights: Weights::new(), crowded: Crowded::new(), vectors: 0, rounds: 0 }
     }
 
-    /// Learns from the pairs of one run.
-    pub fn learn(profile: &Profile, histogram: &Histogram, weights: Weights, crowded: Crowded) -> Self {
+    /// Learns from the pairs of one run, and from those of which people said whether they are one.
+    pub fn learn(
+        profile: &Profile,
+        histogram: &Histogram,
+        labels: &[(Vector, bool)],
+        weights: Weights,
+        crowded: Crowded,
+    ) -> Self {
         let mut model = Self::expected(profile);
         model.weights = weights;
         model.crowded = crowded;
         model.vectors = histogram.len();
-        if histogram.is_empty() {
+        if histogram.is_empty() && labels.is_empty() {
             return model;
         }
-        let learned = Learned::new(profile, &model, histogram);
+        let mut learned = Learned::new(profile, &model, histogram);
+        learned.add_labels(&model, labels);
         let expected = model.clone();
         for round in 0..MOST_ROUNDS {
             let sums = learned.expect(&model);
@@ -221,8 +232,22 @@ struct Learned {
     /// For each vector and factor its place in the factor's lists.
     places: Vec<u8>,
     counts: Vec<f64>,
-    forbidden: Vec<bool>,
+    known: Vec<Known>,
 }
+
+/// What is known of pairs of one vector before anything is learned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    /// A veto forbids them.
+    Forbidden,
+    /// A person said so.
+    Same,
+    Apart,
+}
+
+/// A pair that a person looked at counts like so many others.
+const LABEL: f64 = 20.0;
 
 /// How much of the pairs each hypothesis has, in all and on each level of each factor.
 struct Sums {
@@ -239,7 +264,7 @@ impl Learned {
         let frequent = counts.get(MOST_VECTORS / 2).map_or(0, |count| count + 1);
         let rare = counts.iter().filter(|count| **count < frequent).count();
         let every = (rare / (MOST_VECTORS / 2)).max(1) as u64;
-        let mut learned = Self { places: Vec::new(), counts: Vec::new(), forbidden: Vec::new() };
+        let mut learned = Self { places: Vec::new(), counts: Vec::new(), known: Vec::new() };
         for (vector, count) in histogram {
             let weight = match *count < frequent {
                 true if !mix(*vector, 0).is_multiple_of(every) => continue,
@@ -248,9 +273,18 @@ impl Learned {
             };
             learned.places.extend(model.factors.iter().map(|factor| factor.place(*vector) as u8));
             learned.counts.push(weight as f64);
-            learned.forbidden.push(profile.veto(*vector).is_some());
+            let is_forbidden = profile.veto(*vector).is_some();
+            learned.known.push(if is_forbidden { Known::Forbidden } else { Known::Nothing });
         }
         learned
+    }
+
+    fn add_labels(&mut self, model: &Model, labels: &[(Vector, bool)]) {
+        for (vector, same) in labels {
+            self.places.extend(model.factors.iter().map(|factor| factor.place(*vector) as u8));
+            self.counts.push(LABEL);
+            self.known.push(if *same { Known::Same } else { Known::Apart });
+        }
     }
 
     fn expect(&self, model: &Model) -> Sums {
@@ -258,10 +292,13 @@ impl Learned {
         let lists = |factor: &Factor| vec![vec![0.0; factor.size()]; classes];
         let mut sums = Sums { masses: vec![0.0; classes], levels: model.factors.iter().map(lists).collect() };
         let mut odds = vec![0.0; classes];
-        for ((places, count), forbidden) in
-            self.places.chunks(model.factors.len()).zip(&self.counts).zip(&self.forbidden)
+        for ((places, count), known) in
+            self.places.chunks(model.factors.len()).zip(&self.counts).zip(&self.known)
         {
-            odds[0] = if *forbidden { 0.0 } else { model.shares[0] };
+            odds[0] = match known {
+                Known::Nothing | Known::Same => model.shares[0],
+                Known::Forbidden | Known::Apart => 0.0,
+            };
             for (rival, odd) in odds.iter_mut().skip(1).enumerate() {
                 let mut bits = 0.0;
                 let mut is_signed = false;
@@ -270,13 +307,17 @@ impl Learned {
                     is_signed |= factor.signs[rival][usize::from(*at)];
                 }
                 let unsigned = if is_signed { 0.0 } else { UNSIGNED_BITS };
-                *odd = model.shares[rival + 1] * (-bits - unsigned).exp2();
+                *odd = match known {
+                    Known::Same => 0.0,
+                    _ => model.shares[rival + 1] * (-bits - unsigned).exp2(),
+                };
             }
             let sum: f64 = odds.iter().sum();
             for (class, odd) in odds.iter().enumerate() {
                 let mass = odd / sum * count;
-                // Vetoes have dealt with their pairs: shares are those among the others.
-                if !forbidden {
+                // Vetoes have dealt with their pairs, and people chose theirs: shares are those
+                // among the others.
+                if *known == Known::Nothing {
                     sums.masses[class] += mass;
                 }
                 for (levels, at) in sums.levels.iter_mut().zip(places) {

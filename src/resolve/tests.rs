@@ -440,7 +440,7 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
         .collect();
     let first = table(&before);
     let started = run(&first, &profile);
-    let mut state = State::of(&first, &profile, &started, &[], BUDGET).unwrap();
+    let mut state = State::of(&first, &profile, &started, &[], &Decisions::default(), BUDGET).unwrap();
 
     let second = table(&after);
     let given = Given { model: Some(started.model.clone()), ..Given::default() };
@@ -451,7 +451,7 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     let update =
         state.update(&profile, &second, &Changes { changed: &changed, gone: &removed, ..Changes::default() });
 
-    let expected = State::of(&second, &profile, &full, &[], BUDGET).unwrap();
+    let expected = State::of(&second, &profile, &full, &[], &Decisions::default(), BUDGET).unwrap();
     assert_eq!(state.groups(), expected.groups());
     assert!(update.compared * 5 < full.compared, "{} of {}", update.compared, full.compared);
 
@@ -465,6 +465,97 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     assert!(!state.groups().iter().any(|group| group.contains(one) && group.contains(other)));
     state.update(&profile, &second, &Changes { decided: &decided, ..Changes::default() });
     assert_eq!(state.groups(), expected.groups());
+}
+
+/// What people say of pairs moves the weights of pairs like them.
+#[test]
+fn labels_sharpen_what_is_learned() {
+    let profile = profile(INSTANCE);
+    let (rows, _) = generated(2000, 37);
+    let table = table(&rows);
+    let plain = run(&table, &profile);
+    let merge = score::weight_of(profile.bands.merge);
+    let mut doubtful: Vec<&Edge> = plain.edges.iter().filter(|edge| edge.weight < merge + 4.0).collect();
+    doubtful.sort_unstable_by_key(|edge| (edge.vector, edge.left, edge.right));
+    let vector = doubtful[doubtful.len() / 2].vector;
+    let of_vector: Vec<&Edge> = plain.edges.iter().filter(|edge| edge.vector == vector).collect();
+    let labelled = |same: bool| {
+        let labels: Vec<(Id, Id, bool)> =
+            of_vector.iter().cycle().take(200).map(|edge| (edge.left, edge.right, same)).collect();
+        resolve(&table, &profile, Given { labels: &labels, ..Given::default() }).unwrap().model.weight(vector)
+    };
+    let (apart, unlabelled, same) = (labelled(false), plain.model.weight(vector), labelled(true));
+    assert!(apart < unlabelled && unlabelled < same, "{apart} {unlabelled} {same}");
+}
+
+/// The refusals of a run, in an order of their own.
+fn refusals(found: &Resolution) -> Vec<String> {
+    let mut all: Vec<String> = found.clusters.refused.iter().map(|refusal| format!("{refusal:?}")).collect();
+    all.sort();
+    all
+}
+
+/// What changed is found out by the state itself, with keys and decisions, and after a night in a
+/// file.
+#[test]
+fn a_state_that_follows_finds_what_a_full_run_finds() {
+    let profile = profile(INSTANCE);
+    let (rows, _) = generated(3000, 31);
+    let names: Vec<(&str, String)> = rows
+        .iter()
+        .map(|row| (row.0, row.1.clone()))
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let is_in =
+        |set: &[(&str, String)], row: &Row| set.iter().any(|(source, key)| *source == row.0 && *key == row.1);
+    let stages: [Vec<Row>; 3] = [
+        rows.iter().filter(|row| !is_in(&names[2950..], row)).cloned().collect(),
+        rows.iter().filter(|row| !is_in(&names[40..60], row)).cloned().collect(),
+        rows.iter()
+            .filter(|row| !is_in(&names[2000..2010], row))
+            .cloned()
+            .map(|mut row| {
+                if row.2 == "title" && is_in(&names[300..310], &row) {
+                    row.3.push_str(" and what came of it");
+                }
+                row
+            })
+            .collect(),
+    ];
+    let mut state: Option<State> = None;
+    for (stage, rows) in stages.iter().enumerate() {
+        let table = table(rows);
+        let last = table.len() as u32 - 1;
+        let keys: Vec<(&str, u32)> = (0..last).step_by(97).map(|id| ("everyone", id)).collect();
+        let mut decisions = Decisions::default();
+        decisions.join(1, last);
+        if stage > 0 {
+            decisions.never(1, last - 1);
+            decisions.join(last - 1, last);
+            decisions.join(5, 9);
+        }
+        let model = state.as_ref().map(|state| state.model.clone());
+        let given = Given { keys: &keys, decisions: decisions.clone(), model, ..Given::default() };
+        let full = resolve(&table, &profile, given).unwrap();
+        let Some(known) = &mut state else {
+            state = Some(State::of(&table, &profile, &full, &keys, &decisions, BUDGET).unwrap());
+            continue;
+        };
+        assert!(known.can_follow(&table));
+        let done = known.follow(&table, &profile, &keys, &decisions);
+        let followed = known.resolution(&table, &done);
+        assert_eq!(followed.clusters.of, full.clusters.of, "stage {stage}");
+        assert_eq!(followed.edges, full.edges, "stage {stage}");
+        assert_eq!(refusals(&followed), refusals(&full), "stage {stage}");
+        assert!(!full.clusters.refused.is_empty());
+        assert!(done.compared * 3 < full.compared, "{} of {}", done.compared, full.compared);
+        let again = known.follow(&table, &profile, &keys, &decisions);
+        assert_eq!((again.compared, again.read), (0, 0), "nothing changed, and something was compared");
+        let mut file = Vec::new();
+        known.write(&mut file).unwrap();
+        *known = State::read(&mut file.as_slice()).unwrap();
+    }
 }
 
 /// A table with keys of queries.
@@ -496,16 +587,17 @@ fn keys_of_queries_bring_an_update_together_as_they_bring_a_full_run() {
     let first = table(&before);
     let started = run(&first, &profile);
     let known: Vec<(&str, u32)> = keys.iter().copied().filter(|(_, id)| *id != last).collect();
-    let mut state = State::of(&first, &profile, &started, &known, BUDGET).unwrap();
+    let mut state = State::of(&first, &profile, &started, &known, &Decisions::default(), BUDGET).unwrap();
     let changed = [(source.as_str(), key.as_str())];
     let changes = Changes { changed: &changed, ..Changes::default() };
-    let without =
-        State::of(&first, &profile, &started, &[], BUDGET).unwrap().update(&profile, &all, &changes);
+    let without = State::of(&first, &profile, &started, &[], &Decisions::default(), BUDGET)
+        .unwrap()
+        .update(&profile, &all, &changes);
     let with = state.update(&profile, &Keyed(&all, &keys), &changes);
     assert!(with.compared >= u64::from(last) && with.compared > without.compared);
     let given = Given { keys: &keys, model: Some(started.model), ..Given::default() };
     let full = resolve(&all, &profile, given).unwrap();
-    let expected = State::of(&all, &profile, &full, &keys, BUDGET).unwrap();
+    let expected = State::of(&all, &profile, &full, &keys, &Decisions::default(), BUDGET).unwrap();
     assert_eq!(state.groups(), expected.groups());
     assert_eq!(state.pairs().count(), expected.pairs().count());
 }
@@ -519,7 +611,7 @@ fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let some = names.iter().nth(200).unwrap();
     let table = table(&rows);
     let resolution = run(&table, &profile);
-    let mut state = State::of(&table, &profile, &resolution, &[], BUDGET).unwrap();
+    let mut state = State::of(&table, &profile, &resolution, &[], &Decisions::default(), BUDGET).unwrap();
     state.update(&profile, &table, &Changes { gone: &[(some.0, some.1.as_str())], ..Changes::default() });
     let mut written = Vec::new();
     state.write(&mut written).unwrap();
@@ -533,7 +625,10 @@ fn a_state_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let back = Changes { changed: &[(some.0, some.1.as_str())], ..Changes::default() };
     let (one, other) = (state.update(&profile, &table, &back), read.update(&profile, &table, &back));
     assert_eq!((one.compared, one.regrouped), (other.compared, other.regrouped));
-    assert_eq!(read.groups(), State::of(&table, &profile, &resolution, &[], BUDGET).unwrap().groups());
+    assert_eq!(
+        read.groups(),
+        State::of(&table, &profile, &resolution, &[], &Decisions::default(), BUDGET).unwrap().groups()
+    );
 
     assert!(matches!(State::read(&mut &b"PK\x03\x04 something"[..]), Err(StateError::Foreign)));
     assert!(matches!(State::read(&mut &[][..]), Err(StateError::Foreign)));
@@ -591,13 +686,16 @@ fn some_records_more_cost_a_small_part_of_a_full_run() {
         rows.iter().filter(|row| !late.contains(&(row.0, row.1.clone()))).cloned().collect();
     let (first, all) = (table(&before), table(&rows));
     let started = run(&first, &profile);
-    let mut state = State::of(&first, &profile, &started, &[], BUDGET).unwrap();
+    let mut state = State::of(&first, &profile, &started, &[], &Decisions::default(), BUDGET).unwrap();
     let changed: Vec<(&str, &str)> = late.iter().map(|(source, key)| (*source, key.as_str())).collect();
     let update = state.update(&profile, &all, &Changes { changed: &changed, ..Changes::default() });
     let full = resolve(&all, &profile, Given { model: Some(started.model), ..Given::default() }).unwrap();
     let all_work = full.compared + full.clusters.looked;
     assert!(update.compared * 20 < all_work, "{} of {all_work}", update.compared);
-    assert_eq!(state.groups(), State::of(&all, &profile, &full, &[], BUDGET).unwrap().groups());
+    assert_eq!(
+        state.groups(),
+        State::of(&all, &profile, &full, &[], &Decisions::default(), BUDGET).unwrap().groups()
+    );
 }
 
 /// The first records of each instance, as a merged set, and the others.
@@ -624,7 +722,7 @@ fn s4_1_and_s4_2_entries_go_to_the_agents_of_their_type() {
     let comparer = Comparer::new(&table, &profile, Some(&model));
     let blocker = Blocker::new(&comparer, BUDGET);
     let route = |record: Id| {
-        let route = agents::route(&comparer, record);
+        let route = agents::Router::new(&table, &profile).route(record);
         (route.set.map(|set| &*profile.agents[set].name), route.evidence)
     };
     assert_eq!(route(0), (Some("texts"), "`type` is `book`".to_owned()));
@@ -643,8 +741,7 @@ fn s4_1_and_s4_2_entries_go_to_the_agents_of_their_type() {
         .replace("\"tv-programme\"]", "\"theatre\"]")
         .replace("[\"book\",", "[\"book\", \"tv-programme\",");
     let profile = super::tests::profile(&moved);
-    let comparer = Comparer::new(&table, &profile, Some(&model));
-    assert_eq!(agents::route(&comparer, 1).set, Some(0));
+    assert_eq!(agents::Router::new(&table, &profile).route(1).set, Some(0));
     let twice = INSTANCE.replace("\"tv-programme\"]", "\"tv-programme\", \"book\"]");
     let problems = Profile::parse(&twice, WORDS).err().unwrap();
     assert!(problems[0].message.contains("`book` is assigned to two sets"), "{problems:?}");

@@ -21,14 +21,9 @@ impl Reasons {
     }
 }
 
-/// Make one entry of two records
-///
-/// The decision is kept in the archive and counts in every run, whatever the comparison says.
+/// What a decision about two records takes.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:
-  pinakes resolve join loc/lib0041 spreadsheet/B-018 --note 'same copy in hand'")]
-pub(super) struct Join {
+struct Two {
     /// A record as SOURCE/ID, or its IRI
     #[arg(value_name = "A")]
     left: String,
@@ -39,20 +34,26 @@ pub(super) struct Join {
     reasons: Reasons,
 }
 
+/// Make one entry of two records
+///
+/// The decision is kept in the archive and counts in every run, whatever the comparison says.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes resolve join loc/lib0041 spreadsheet/B-018 --note 'same copy in hand'")]
+pub(super) struct Join {
+    #[command(flatten)]
+    two: Two,
+}
+
 /// Keep two records apart for good
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pinakes resolve never loc/lib0015 loc/lib0016 --note 'revised edition'")]
 pub(super) struct Never {
-    /// A record as SOURCE/ID, or its IRI
-    #[arg(value_name = "A")]
-    left: String,
-    /// The other
-    #[arg(value_name = "B")]
-    right: String,
     #[command(flatten)]
-    reasons: Reasons,
+    two: Two,
 }
 
 /// Take one member out of an entry
@@ -89,13 +90,13 @@ pub(super) struct Undo {
 
 impl Join {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
-        decide(general, &Wish::Join(self.left, self.right), &self.reasons.wishing())
+        decide(general, &Wish::Join(self.two.left, self.two.right), &self.two.reasons.wishing())
     }
 }
 
 impl Never {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
-        decide(general, &Wish::Never(self.left, self.right), &self.reasons.wishing())
+        decide(general, &Wish::Never(self.two.left, self.two.right), &self.two.reasons.wishing())
     }
 }
 
@@ -119,7 +120,6 @@ pub(super) fn decide(general: &General, wish: &Wish, wishing: &Wishing) -> anyho
 }
 
 fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
-    let contradicted = decided.resolved.contradicted.contains(&decided.decision);
     if general.json {
         output::json(decided)?;
     } else {
@@ -127,8 +127,8 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
         let named = if named.is_empty() { "an earlier decision".to_owned() } else { named.join(" ") };
         output::line(&format!("decision {decision}: {act} {named}"))?;
         output::line(&format!(
-            "{} new, {} changed, {} removed",
-            output::count(resolved.new, "entry").replace("entrys", "entries"),
+            "entries: {} new, {} changed, {} removed",
+            output::number(resolved.new),
             output::number(resolved.changed),
             output::number(resolved.removed)
         ))?;
@@ -136,7 +136,7 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
             output::say(general, &format!("decision {number} cannot be followed: another one forbids it"));
         }
     }
-    Ok(if contradicted { Done::WithDataErrors } else { Done::Well })
+    Ok(if decided.resolved.contradicted.is_empty() { Done::Well } else { Done::WithDataErrors })
 }
 
 /// List what people decided

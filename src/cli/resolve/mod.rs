@@ -9,13 +9,15 @@ mod show;
 
 use super::progress::Progress;
 use super::{Done, General, now, output};
-use pinakes::pipeline::{self, Kind, ResolveRequest, Session};
+use anyhow::Context;
+use pinakes::pipeline::{self, Kind, Labelling, ResolveRequest, Session};
+use std::path::PathBuf;
 
 /// Find duplicates and merge them into one catalogue
 ///
 /// Records are compared by the profiles of `mappings/resolve/`; what describes one thing becomes one
 /// entry of the merged catalogue, which queries see from then on. Records that are alone are entries
-/// too. Only what changed since the last run is read and written. Nothing of the records themselves
+/// too. Only what changed since the last run is read, compared and written. Nothing of the records themselves
 /// is touched, and people's decisions (`join`, `never`, `split`) always count.
 #[derive(clap::Args)]
 #[command(
@@ -37,7 +39,8 @@ pub(super) struct ResolveGroup {
     /// Report on this profile alone; all are resolved, for each follows from the others
     #[arg(long, value_enum, value_name = "PROFILE")]
     profile: Option<Profile>,
-    /// What to look at: `last`, what changed since the last run (default), or `ever`, everything
+    /// What to compare: `last`, what changed since the last run (default), or `ever`, everything, with
+    /// the weights in force
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Since::Last)]
     since: Since,
     /// Say what would change, and change nothing
@@ -90,8 +93,8 @@ impl ResolveGroup {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         match self.command {
             None => {
-                let full = self.full || self.since == Since::Ever;
-                let request = ResolveRequest { full, dry_run: self.dry_run, time: now() };
+                let afresh = self.since == Since::Ever;
+                let request = ResolveRequest { full: self.full, afresh, dry_run: self.dry_run, time: now() };
                 take(general, &request, self.profile.map(Profile::kind))
             }
             Some(ResolveCommand::Explain(command)) => command.run(general),
@@ -121,16 +124,51 @@ pub(super) fn take(general: &General, request: &ResolveRequest, only: Option<Kin
 /// Without labels: which level vectors occur together tells pairs of one publication from others.
 /// The weights are kept in the archive and are used from then on, until they are learned again; that
 /// happens by itself when there are twice as many records, or when a profile changes.
+///
+/// Labels sharpen them: pairs of which people said whether they are one. The table is like that of
+/// `evaluate`, and counts in every later learning until another takes its place.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pinakes resolve train")]
-struct Train {}
+  pinakes resolve train
+  pinakes resolve train --labels examples/truth.tsv
+  pinakes resolve train --decisions
+  pinakes resolve train --no-labels")]
+struct Train {
+    /// A table of pairs (`left_source`, `left_id`, `right_source`, `right_id`, `same`) or of groups
+    #[arg(long, value_name = "FILE", group = "labelling")]
+    labels: Option<PathBuf>,
+    /// Learn from what people decided so far
+    #[arg(long, group = "labelling")]
+    decisions: bool,
+    /// Forget labels given earlier
+    #[arg(long, group = "labelling")]
+    no_labels: bool,
+    /// What the labels speak of
+    #[arg(long, value_enum, value_name = "PROFILE", default_value_t = Profile::Instance)]
+    profile: Profile,
+}
 
 impl Train {
     fn run(self, general: &General) -> anyhow::Result<Done> {
-        let request = ResolveRequest { full: true, dry_run: false, time: now() };
+        let labelling = match &self.labels {
+            Some(path) => Some(Labelling::Table(
+                std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read the labels `{}`", path.display()))?,
+            )),
+            None if self.decisions => Some(Labelling::Decisions),
+            None if self.no_labels => Some(Labelling::Nothing),
+            None => None,
+        };
+        let request = ResolveRequest { full: true, afresh: true, dry_run: false, time: now() };
+        let mut progress = Progress::new(general);
+        let mut session = Session::write(general.home()?, &mut progress)?;
+        if let Some(labelling) = labelling {
+            let pairs = pipeline::keep_labels(&mut session, self.profile.kind(), &labelling, &request.time)?;
+            output::say(general, &format!("{} labelled pairs", output::number(pairs)));
+        }
         output::say(general, "learning weights from all records, and resolving with them");
-        take(general, &request, None)
+        let resolved = pipeline::resolve(&mut session, &request, &mut progress)?;
+        report::resolved(general, &resolved, None)
     }
 }

@@ -222,17 +222,33 @@ impl Cache {
 
     /// What the master holds of each entry.
     pub fn entries(&self) -> Result<FxHashMap<EntryKey, (u64, u64)>, PipelineError> {
+        self.by_entry(ENTRIES)
+    }
+
+    /// Names given up, and what answers in their place.
+    pub fn forwarded(&self) -> Result<FxHashMap<EntryKey, u64>, PipelineError> {
+        self.by_entry(FORWARDED)
+    }
+
+    /// A table with a row for each entry. Rows of a kind that is not known any more are left out.
+    fn by_entry<T, V>(
+        &self,
+        definition: TableDefinition<(u8, u64), V>,
+    ) -> Result<FxHashMap<EntryKey, T>, PipelineError>
+    where
+        V: for<'v> redb::Value<SelfType<'v> = T> + 'static,
+    {
         let reading = self.read()?;
-        let table = reading.open_table(ENTRIES).map_err(failed)?;
-        let mut entries = FxHashMap::default();
+        let table = reading.open_table(definition).map_err(failed)?;
+        let mut rows = FxHashMap::default();
         for row in table.iter().map_err(failed)? {
             let (key, value) = row.map_err(failed)?;
             let (kind, id) = key.value();
             if let Some(kind) = Kind::ALL.get(usize::from(kind)) {
-                entries.insert((*kind, id), value.value());
+                rows.insert((*kind, id), value.value());
             }
         }
-        Ok(entries)
+        Ok(rows)
     }
 
     /// Entities whose entry is not named after them.
@@ -255,21 +271,6 @@ impl Cache {
         let reading = self.read()?;
         let table = reading.open_table(NAMES).map_err(failed)?;
         Ok(table.get((kind as u8, name)).map_err(failed)?.map(|id| id.value()))
-    }
-
-    /// Names given up, and what answers in their place.
-    pub fn forwarded(&self) -> Result<FxHashMap<EntryKey, u64>, PipelineError> {
-        let reading = self.read()?;
-        let table = reading.open_table(FORWARDED).map_err(failed)?;
-        let mut forwarded = FxHashMap::default();
-        for row in table.iter().map_err(failed)? {
-            let (key, value) = row.map_err(failed)?;
-            let (kind, id) = key.value();
-            if let Some(kind) = Kind::ALL.get(usize::from(kind)) {
-                forwarded.insert((*kind, id), value.value());
-            }
-        }
-        Ok(forwarded)
     }
 
     pub fn review(&self) -> Result<Vec<Vec<u8>>, PipelineError> {

@@ -90,39 +90,16 @@ fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decis
         };
         pair(&left.to_string(), &right.to_string())
     };
+    let of_pair = |act: fn(Named, Named) -> Act, (left, right): (Thing, Thing)| {
+        (act(left.named.clone(), right.named.clone()), left.kind, Some((left, right)))
+    };
+    let joined = |two| of_pair(|left, right| Act::Join { left, right }, two);
+    let forbidden = |two| of_pair(|left, right| Act::Never { left, right }, two);
     let (act, kind, compared) = match wish {
-        Wish::Join(left, right) => {
-            let (left, right) = pair(left, right)?;
-            (
-                Act::Join { left: left.named.clone(), right: right.named.clone() },
-                left.kind,
-                Some((left, right)),
-            )
-        }
-        Wish::Accept(id) => {
-            let (left, right) = reviewed(id)?;
-            (
-                Act::Join { left: left.named.clone(), right: right.named.clone() },
-                left.kind,
-                Some((left, right)),
-            )
-        }
-        Wish::Never(left, right) => {
-            let (left, right) = pair(left, right)?;
-            (
-                Act::Never { left: left.named.clone(), right: right.named.clone() },
-                left.kind,
-                Some((left, right)),
-            )
-        }
-        Wish::Reject(id) => {
-            let (left, right) = reviewed(id)?;
-            (
-                Act::Never { left: left.named.clone(), right: right.named.clone() },
-                left.kind,
-                Some((left, right)),
-            )
-        }
+        Wish::Join(left, right) => joined(pair(left, right)?),
+        Wish::Accept(id) => joined(reviewed(id)?),
+        Wish::Never(left, right) => forbidden(pair(left, right)?),
+        Wish::Reject(id) => forbidden(reviewed(id)?),
         Wish::Split(entry, member) => {
             let key = finder.entry(entry)?;
             let members = finder.members(key)?;

@@ -1,15 +1,14 @@
 //! How good is the result, against what is known to be true?
 //!
-//! The truth is a table, comma- or tab-separated. Either every row names a record and its group
-//! (`source`, `id`, and a column that names the group), or every row names two records
-//! (`left_source`, `left_id`, `right_source`, `right_id`) and, in `same`, whether they are one.
 //! Nothing is written: the comparison runs on what is kept, with the weights in force.
 
 use super::cache::Cache;
 use super::entities::{Entities, Number};
 use super::entity::Kind;
-use super::grouping::{self, Level};
-use super::{PipelineError, ResolveError, decisions, models, reading, texts_of};
+use super::grouping::{Basis, Level};
+use super::labels::Labels;
+use super::truth::{Truth, every_two};
+use super::{PipelineError, decisions, models, reading, texts_of};
 use crate::pipeline::{Session, Watch};
 use crate::resolve::block::Blocker;
 use crate::resolve::compare::Comparer;
@@ -68,11 +67,6 @@ const EXAMPLES: usize = 50;
 /// Thresholds that are shown.
 const THRESHOLDS: [f64; 9] = [0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1];
 
-enum Truth {
-    Groups(FxHashMap<Number, u32>),
-    Pairs(Vec<(Number, Number, bool)>),
-}
-
 /// Measures the result against a truth.
 pub fn evaluate_truth(
     session: &Session,
@@ -83,11 +77,19 @@ pub fn evaluate_truth(
     let cache = Cache::open(&session.home)?;
     let read = reading::refresh(session, &texts, &cache, watch)?;
     let (entities, tables) = Entities::read(&cache)?;
-    let (truth, unknown) = read_truth(request, &entities)?;
+    let (truth, unknown) = Truth::read(&request.truth, request.kind, request.column.as_deref(), &entities)?;
     let rulings = decisions::rulings(&decisions::decisions(session)?, &entities);
     let known = models::read(session, &texts, read.records, false)?;
     watch.begin("comparing", None);
-    let groups = grouping::group(&entities, &tables, &texts, &rulings, known)?;
+    let groups = Basis {
+        entities: &entities,
+        tables: &tables,
+        texts: &texts,
+        rulings: &rulings,
+        labels: &Labels::read(session, &entities)?,
+        last: None,
+    }
+    .group(known)?;
     watch.end();
     let (compared, profile, level): (_, _, &Level) = match request.kind {
         Kind::Work | Kind::Hub => (&tables.work, &texts.work, &groups.work),
@@ -190,81 +192,4 @@ fn hub_of(entities: &Entities, work: Number) -> Option<Number> {
     let start = entities.links.partition_point(|(from, _)| *from < work);
     let links = entities.links.get(start..)?.iter().take_while(|(from, _)| *from == work);
     links.map(|(_, to)| *to).find(|to| entities.kind(*to) == Kind::Hub)
-}
-
-fn every_two(members: &[Number], each: &mut dyn FnMut((Number, Number))) {
-    let mut members = members.to_vec();
-    members.sort_unstable();
-    for (at, left) in members.iter().enumerate() {
-        for right in members.iter().skip(at + 1) {
-            each((*left, *right));
-        }
-    }
-}
-
-/// The truth by numbers of things, and how many rows speak of records that are not there.
-fn read_truth(request: &EvaluateRequest, entities: &Entities) -> Result<(Truth, u64), PipelineError> {
-    let fault = |message: String| PipelineError::from(ResolveError::Unknown(message));
-    let mut lines =
-        request.truth.lines().map(|line| line.trim_end_matches('\r')).filter(|line| !line.is_empty());
-    let header = lines.next().ok_or_else(|| fault("the truth is empty".to_owned()))?;
-    let header = header.trim_start_matches('\u{feff}');
-    let mark = if header.contains('\t') { '\t' } else { ',' };
-    let names: Vec<&str> = header.split(mark).map(|name| name.trim().trim_matches('"')).collect();
-    let column = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
-    let kind = match request.kind {
-        Kind::Hub => Kind::Work,
-        kind => kind,
-    };
-    let find = |source: &str, id: &str| entities.find(source, id, None, kind);
-    let cells = |line: &str| -> Vec<String> {
-        line.split(mark).map(|cell| cell.trim().trim_matches('"').to_owned()).collect()
-    };
-    let mut unknown = 0;
-    if let (Some(a), Some(b), Some(c), Some(d)) =
-        (column("left_source"), column("left_id"), column("right_source"), column("right_id"))
-    {
-        let same = column("same");
-        let mut pairs = Vec::new();
-        for line in lines {
-            let cells = cells(line);
-            let cell = |at: usize| cells.get(at).map(String::as_str).unwrap_or_default();
-            let label = same.is_none_or(|same| matches!(cell(same), "1" | "true" | "yes" | "same"));
-            match (find(cell(a), cell(b)), find(cell(c), cell(d))) {
-                (Some(left), Some(right)) => pairs.push((left, right, label)),
-                _ => unknown += 1,
-            }
-        }
-        return Ok((Truth::Pairs(pairs), unknown));
-    }
-    let (Some(source), Some(id)) = (column("source"), column("id")) else {
-        let expected = "expected `source`, `id` and a column for groups, or `left_source`, `left_id`, `right_source`, `right_id`";
-        return Err(fault(format!("the truth begins with `{header}`; {expected}")));
-    };
-    let wanted = match &request.column {
-        Some(name) => column(name).ok_or_else(|| fault(format!("the truth has no column `{name}`")))?,
-        None => column(request.kind.name())
-            .or_else(|| column("cluster"))
-            .or_else(|| column("group"))
-            .unwrap_or(names.len().saturating_sub(1)),
-    };
-    let mut groups: FxHashMap<String, u32> = FxHashMap::default();
-    let mut of: FxHashMap<Number, u32> = FxHashMap::default();
-    for line in lines {
-        let cells = cells(line);
-        let cell = |at: usize| cells.get(at).map(String::as_str).unwrap_or_default();
-        let group = cell(wanted);
-        if group == "-" || group.is_empty() {
-            continue;
-        }
-        let next = groups.len() as u32;
-        let group = *groups.entry(group.to_owned()).or_insert(next);
-        match find(cell(source), cell(id)) {
-            Some(number) => {
-                of.insert(number, group);
-            }
-            None => unknown += 1,
-        }
-    }
-    Ok((Truth::Groups(of), unknown))
 }

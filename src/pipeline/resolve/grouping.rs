@@ -8,14 +8,19 @@
 use super::decisions::Ruling;
 use super::entities::{Compared, Entities, Number, Sayings, Tables};
 use super::entity::Kind;
+use super::keeping::Keeping;
+use super::labels::{Label, Labels};
 use super::texts::{ProfileText, Texts};
 use super::{PipelineError, ResolveError};
+use crate::config::Home;
 use crate::resolve::block::Blocking;
 use crate::resolve::cluster::{Decisions, Edge, Refusal};
+use crate::resolve::increment::State;
 use crate::resolve::score::{Model, weight_of};
-use crate::resolve::{Given, Resolution, resolve};
+use crate::resolve::{BUDGET, Given, Resolution, resolve};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::io;
 
 /// Weights learned earlier, by profile.
 #[derive(Default)]
@@ -35,6 +40,34 @@ pub(super) struct Level {
     pub refused: Vec<Refusal>,
     pub blocking: Blocking,
     pub compared: u64,
+    /// What the next run starts from.
+    pub state: State,
+    /// The weights say more than those that were given.
+    pub has_learned: bool,
+}
+
+/// Where the last run left what it found, by profile.
+pub(super) struct Keepings {
+    pub instance: Keeping,
+    pub work: Keeping,
+    pub agent: Keeping,
+}
+
+impl Keepings {
+    pub fn new(home: &Home, texts: &Texts) -> Self {
+        Self {
+            instance: Keeping::new(home, "instance", &texts.instance),
+            work: Keeping::new(home, "work", &texts.work),
+            agent: Keeping::new(home, "agent", &texts.agent),
+        }
+    }
+
+    /// Keeps what was found for the next run.
+    pub fn write(&self, groups: &Groups) -> Result<(), PipelineError> {
+        self.instance.write(&groups.instance.state)?;
+        self.work.write(&groups.work.state)?;
+        self.agent.write(&groups.agent.state)
+    }
 }
 
 /// All groups.
@@ -46,69 +79,119 @@ pub(super) struct Groups {
     pub agent: Level,
 }
 
-/// Finds all groups.
-pub(super) fn group(
-    entities: &Entities,
-    tables: &Tables,
-    texts: &Texts,
-    rulings: &[Ruling],
-    models: Models,
-) -> Result<Groups, PipelineError> {
-    let mut forest = Forest::new(entities.len());
-    let instance = compare(&tables.instance, &texts.instance, rulings, &[], models.instance, &mut forest)?;
-    let agent = compare(&tables.agent, &texts.agent, rulings, &[], models.agent, &mut forest)?;
-    let joined = works_of_instances(entities, &mut forest);
-    // Works are united to hubs in a forest of their own: one hub has many expressions.
-    let mut hubs = Forest::new(entities.len());
-    let work = compare(&tables.work, &texts.work, rulings, &joined, models.work, &mut hubs)?;
-    for (left, right) in &joined {
-        forest.unite(*left, *right);
-    }
-    expressions(entities, &mut hubs, &mut forest);
-    hubs_of_works(entities, &mut hubs, &mut forest);
-    headings(entities, &mut forest);
-    let of = (0..entities.len() as Number).map(|number| forest.root(number)).collect();
-    Ok(Groups { of, instance, work, agent })
+/// What groups follow from.
+pub(super) struct Basis<'a> {
+    pub entities: &'a Entities,
+    pub tables: &'a Tables,
+    pub texts: &'a Texts,
+    pub rulings: &'a [Ruling],
+    pub labels: &'a Labels,
+    /// What the last run left; without it everything is compared.
+    pub last: Option<&'a Keepings>,
 }
 
-/// Compares the things of one table.
-fn compare(
-    compared: &Compared,
-    profile: &ProfileText,
-    rulings: &[Ruling],
-    joined: &[(Number, Number)],
-    model: Option<Model>,
-    forest: &mut Forest,
-) -> Result<Level, PipelineError> {
-    let mut decisions = Decisions::default();
-    let pairs = joined.iter().map(|(left, right)| (*left, *right, true));
-    for (left, right, together) in
-        pairs.chain(rulings.iter().map(|ruling| (ruling.left, ruling.right, ruling.together)))
-    {
-        if let (Some(left), Some(right)) = (compared.id(left), compared.id(right)) {
-            if together { decisions.join(left, right) } else { decisions.never(left, right) }
+impl Basis<'_> {
+    /// Finds all groups.
+    pub fn group(&self, models: Models) -> Result<Groups, PipelineError> {
+        let Self { entities, tables, texts, labels, .. } = *self;
+        let rulings = || self.rulings.iter().map(|ruling| (ruling.left, ruling.right, ruling.together));
+        let mut forest = Forest::new(entities.len());
+        let instance = Comparing {
+            compared: &tables.instance,
+            text: &texts.instance,
+            labels: &labels.instance,
+            last: self.last.map(|last| &last.instance),
         }
+        .compare(rulings(), models.instance, &mut forest)?;
+        let agent = Comparing {
+            compared: &tables.agent,
+            text: &texts.agent,
+            labels: &labels.agent,
+            last: self.last.map(|last| &last.agent),
+        }
+        .compare(rulings(), models.agent, &mut forest)?;
+        let joined = works_of_instances(entities, &mut forest);
+        let together = joined.iter().map(|(left, right)| (*left, *right, true));
+        // Works are united to hubs in a forest of their own: one hub has many expressions.
+        let mut hubs = Forest::new(entities.len());
+        let work = Comparing {
+            compared: &tables.work,
+            text: &texts.work,
+            labels: &labels.work,
+            last: self.last.map(|last| &last.work),
+        }
+        .compare(together.chain(rulings()), models.work, &mut hubs)?;
+        for (left, right) in &joined {
+            forest.unite(*left, *right);
+        }
+        expressions(entities, &mut hubs, &mut forest);
+        hubs_of_works(entities, &mut hubs, &mut forest);
+        headings(entities, &mut forest);
+        let of = (0..entities.len() as Number).map(|number| forest.root(number)).collect();
+        Ok(Groups { of, instance, work, agent })
     }
-    let keys: Vec<(&str, u32)> = compared.keys.iter().map(|(key, id)| (&**key, *id)).collect();
-    let given = Given { keys: &keys, decisions, model, budget: 0 };
-    let found = resolve(&compared.table, &profile.profile, given)
-        .map_err(|error| ResolveError::Cache(error.to_string()))?;
-    let number = |id: u32| compared.of.get(id as usize).copied().unwrap_or(0);
-    for (id, root) in found.clusters.of.iter().enumerate() {
-        forest.unite(number(id as u32), number(*root));
+}
+
+/// The things of one table, by what they are compared, and what is known of the last time.
+struct Comparing<'a> {
+    compared: &'a Compared,
+    text: &'a ProfileText,
+    labels: &'a [Label],
+    last: Option<&'a Keeping>,
+}
+
+impl Comparing<'_> {
+    fn compare(
+        &self,
+        decided: impl Iterator<Item = Label>,
+        model: Option<Model>,
+        forest: &mut Forest,
+    ) -> Result<Level, PipelineError> {
+        let compared = self.compared;
+        let mut decisions = Decisions::default();
+        for (left, right, together) in decided {
+            if let (Some(left), Some(right)) = (compared.id(left), compared.id(right)) {
+                if together { decisions.join(left, right) } else { decisions.never(left, right) }
+            }
+        }
+        let words = model.as_ref().map(|model| model.weights.len());
+        let (found, state) =
+            self.found(&decisions, model).map_err(|error| ResolveError::Cache(error.to_string()))?;
+        let number = |id: u32| compared.of.get(id as usize).copied().unwrap_or(0);
+        for (id, root) in found.clusters.of.iter().enumerate() {
+            forest.unite(number(id as u32), number(*root));
+        }
+        let named = |edge: &Edge| Edge { left: number(edge.left), right: number(edge.right), ..*edge };
+        let bands = self.text.profile.bands;
+        let review = found.review(bands).into_iter().map(named).collect();
+        let Resolution { model, clusters, edges, blocking, compared } = found;
+        let merge = weight_of(bands.merge);
+        let refused = clusters.refused.into_iter().map(|refusal| refusal.renamed(number)).collect();
+        // What is not merged and no matter for review says nothing afterwards.
+        let edges = edges.iter().filter(|edge| edge.weight >= merge).map(named).collect();
+        let has_learned = words != Some(model.weights.len());
+        Ok(Level { model, edges, review, refused, blocking, compared, state, has_learned })
     }
-    let named = |edge: &Edge| Edge { left: number(edge.left), right: number(edge.right), ..*edge };
-    let review = found.review(profile.profile.bands).into_iter().map(named).collect();
-    let Resolution { model, clusters, edges, blocking, compared: pairs } = found;
-    let merge = weight_of(profile.profile.bands.merge);
-    let refused = clusters
-        .refused
-        .into_iter()
-        .map(|refusal| Refusal { left: number(refusal.left), right: number(refusal.right), ..refusal })
-        .collect();
-    // What is not merged and no matter for review says nothing afterwards.
-    let edges = edges.iter().filter(|edge| edge.weight >= merge).map(named).collect();
-    Ok(Level { model, edges, review, refused, blocking, compared: pairs })
+
+    /// What is different from the last run is taken up; without a last run everything is compared.
+    fn found(&self, decisions: &Decisions, model: Option<Model>) -> io::Result<(Resolution, State)> {
+        let (table, profile) = (&self.compared.table, &self.text.profile);
+        let keys: Vec<(&str, u32)> = self.compared.keys.iter().map(|(key, id)| (&**key, *id)).collect();
+        if let Some(mut state) = self.last.zip(model.as_ref()).and_then(|(last, model)| last.read(model))
+            && state.can_follow(table)
+        {
+            let done = state.follow(table, profile, &keys, decisions);
+            return Ok((state.resolution(table, &done), state));
+        }
+        let id = |number: Number| self.compared.id(number);
+        let labels =
+            self.labels.iter().filter_map(|(left, right, same)| Some((id(*left)?, id(*right)?, *same)));
+        let labels: Vec<(u32, u32, bool)> = labels.filter(|(left, right, _)| left != right).collect();
+        let given = Given { keys: &keys, decisions: decisions.clone(), labels: &labels, model, budget: 0 };
+        let found = resolve(table, profile, given)?;
+        let state = State::of(table, profile, &found, &keys, decisions, BUDGET)?;
+        Ok((found, state))
+    }
 }
 
 /// The works that instances of one group are instances of, as pairs that are one.

@@ -2,7 +2,8 @@
 //!
 //! [`resolve`] runs the stage. Records are read once for each of their versions ([`reading`]) into
 //! a cache beside the store ([`cache`]); the engine of [`crate::resolve`] compares what was read
-//! and [`grouping`] lets each level follow from the one before; [`naming`] keeps the names of
+//! and [`grouping`] lets each level follow from the one before; [`keeping`] has what the last run
+//! found, so that only what changed is compared; [`naming`] keeps the names of
 //! entries stable; [`merging`] unites what members say; [`writing`] changes the store. What people
 //! decide is archived first ([`decisions`]) and then counts in every run.
 
@@ -15,6 +16,8 @@ mod evaluating;
 mod explaining;
 mod finding;
 mod grouping;
+mod keeping;
+mod labels;
 mod merging;
 mod models;
 mod naming;
@@ -24,6 +27,7 @@ mod reviewing;
 mod searching;
 mod showing;
 mod texts;
+mod truth;
 mod writing;
 
 pub use deciding::{Decided, Wish, Wishing, decide, take_down};
@@ -31,6 +35,7 @@ pub use decisions::{Act, Decision, Named, Numbered, decisions};
 pub use entity::Kind;
 pub use evaluating::{EvaluateRequest, Evaluated, Measured, evaluate_truth};
 pub use explaining::{Explained, explain_pair};
+pub use labels::{Labelling, keep_labels};
 pub use reading::Read;
 pub use reviewing::{Reviewed, review};
 pub use showing::{ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry};
@@ -42,6 +47,8 @@ use crate::resolve::block::Blocking;
 use crate::source::Registry;
 use cache::Cache;
 use entities::Entities;
+use grouping::{Basis, Keepings};
+use labels::Labels;
 use merging::Merging;
 use naming::Naming;
 use serde::Serialize;
@@ -71,6 +78,8 @@ pub enum ResolveError {
 pub struct ResolveRequest {
     /// Learn again and compare everything again.
     pub full: bool,
+    /// Compare everything again, with the weights in force.
+    pub afresh: bool,
     /// Say what would change, and change nothing.
     pub dry_run: bool,
     /// The current time, RFC 3339.
@@ -154,9 +163,17 @@ pub fn resolve(
     let decided = decisions(session)?;
     let rulings = decisions::rulings(&decided, &entities);
     let known = models::read(session, &texts, read.records, request.full)?;
-    let learned = known.missing();
+    let last = Keepings::new(&session.home, &texts);
     watch.begin("comparing", None);
-    let groups = grouping::group(&entities, &tables, &texts, &rulings, known)?;
+    let groups = Basis {
+        entities: &entities,
+        tables: &tables,
+        texts: &texts,
+        rulings: &rulings,
+        labels: &Labels::read(session, &entities)?,
+        last: (!request.afresh).then_some(&last),
+    }
+    .group(known)?;
     watch.end();
     let agents = searching::search(&cache, &entities, &tables.instance, &texts.instance, &groups.instance)?;
     drop(tables);
@@ -166,7 +183,8 @@ pub fn resolve(
     resolved.sources = shares(&entities, &naming);
     resolved.contradicted = contradicted(&groups, &rulings);
     if !request.dry_run {
-        models::archive(session, &texts, &groups, &learned, read.records, &request.time)?;
+        models::archive(session, &texts, &groups, read.records, &request.time)?;
+        last.write(&groups)?;
         naming.archive(&mut session.archive, &request.time)?;
         naming::take_up(session, &cache)?;
     }

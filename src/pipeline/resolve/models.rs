@@ -55,20 +55,11 @@ pub(super) fn read(
     Ok(models)
 }
 
-impl Models {
-    /// The profiles without weights.
-    pub fn missing(&self) -> Vec<&'static str> {
-        let all = [("instance", &self.instance), ("work", &self.work), ("agent", &self.agent)];
-        all.into_iter().filter(|(_, model)| model.is_none()).map(|(name, _)| name).collect()
-    }
-}
-
 /// Keeps what was learned.
 pub(super) fn archive(
     session: &mut Session,
     texts: &Texts,
     groups: &Groups,
-    learned: &[&'static str],
     records: u64,
     time: &str,
 ) -> Result<(), PipelineError> {
@@ -78,7 +69,7 @@ pub(super) fn archive(
         ("work", &texts.work, &groups.work),
         ("agent", &texts.agent, &groups.agent),
     ];
-    for (name, profile, level) in all.into_iter().filter(|(name, ..)| learned.contains(name)) {
+    for (name, profile, level) in all.into_iter().filter(|(.., level)| level.has_learned) {
         let kept = Kept { profile: profile.hash.to_string(), records, model: level.model.clone() };
         let payload = serde_json::to_vec(&kept).map_err(|error| ResolveError::Cache(error.to_string()))?;
         entries.push(Entry::new(Archived::Resolution, "", &note(name), 0, time).with_payload(payload));

@@ -3,7 +3,7 @@
 //! ```text
 //! file    = "PINRSLV" version(1 byte) frame* 0(4 bytes) checksum(8 bytes)
 //! frame   = length(4 bytes) bytes; together they hold
-//!           model sources names dead runs edges groups places
+//!           model sources names dead runs edges groups places said features joins nevers refused
 //! number  = LEB128; of sorted lists the differences are written
 //! text    = length, bytes; of names only what differs from the name before
 //! ```
@@ -18,13 +18,14 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{Handle, State, name_hash};
 use crate::resolve::block::Keyed;
+use crate::resolve::cluster::{Reason, Refusal};
 use crate::resolve::compare::terms::Terms;
 use crate::resolve::compare::{Crowded, Vector, Weights};
 use crate::resolve::score::{Factor, Model};
 use crate::resolve::split::Places;
 
 const MAGIC: &[u8; 7] = b"PINRSLV";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Why a state cannot be used. What helps is always a full run.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +85,24 @@ impl State {
             out.number(place.len() as u64)?;
             place.iter().try_for_each(|number| out.bytes(&number.to_le_bytes()))?;
         }
+        self.said.iter().try_for_each(|hash| out.bytes(&hash.to_le_bytes()))?;
+        out.number(self.features.len() as u64)?;
+        self.features.iter().try_for_each(|feature| out.text(feature))?;
+        for pairs in [&self.joins, &self.nevers] {
+            out.number(pairs.len() as u64)?;
+            pairs.iter().try_for_each(|(left, right)| out.two(*left, *right))?;
+        }
+        out.number(self.refused.len() as u64)?;
+        self.refused.iter().try_for_each(|refusal| refusal.write(&mut out))?;
         out.finish()
+    }
+
+    /// The hash of everything a model is.
+    pub fn digest(model: &Model) -> u64 {
+        let mut out = Writer { out: &mut io::sink(), sum: Xxh3::new(), frame: Vec::with_capacity(FRAME) };
+        // A sink takes everything.
+        let _ = model.write(&mut out).and_then(|()| out.flush());
+        out.sum.digest()
     }
 
     /// Weights follow from vectors, and vectors are few: each is written once.
@@ -184,11 +202,35 @@ impl State {
             }
             places.push(&place);
         }
+        let mut said = Vec::new();
+        for _ in 0..names.len() {
+            let mut bytes = [0; 8];
+            from.exact(&mut bytes)?;
+            said.push(u64::from_le_bytes(bytes));
+        }
+        let features = from.list(|from| Ok(from.text()?.into()))?.into_iter().collect();
+        let two = |from: &mut Reader<'_, _>| Ok((known(from.small()?)?, known(from.small()?)?));
+        let (joins, nevers) = (from.list(two)?, from.list(two)?);
+        let refused = from.list(|from| Refusal::read(from, &known))?;
         from.finish()?;
         let weights: FxHashMap<Vector, f64> =
             vectors.iter().map(|vector| (*vector, model.weight(*vector))).collect();
-        let mut state =
-            Self { model, names, sources, alive, by_name, keys, edges: FxHashMap::default(), group, places };
+        let mut state = Self {
+            model,
+            names,
+            sources,
+            alive,
+            by_name,
+            keys,
+            edges: FxHashMap::default(),
+            group,
+            places,
+            said,
+            features,
+            joins,
+            nevers,
+            refused,
+        };
         state.edges.reserve(edges.len());
         for (left, right, vector) in edges {
             state.link(left, right, vector, weights.get(&vector).copied().unwrap_or(0.0));
@@ -198,6 +240,51 @@ impl State {
 }
 
 const UNKNOWN: StateError = StateError::Damaged("it names what it does not hold");
+
+impl Refusal {
+    fn write(&self, out: &mut Writer<'_, impl Write>) -> io::Result<()> {
+        out.two(self.left, self.right)?;
+        out.bytes(&self.weight.to_le_bytes())?;
+        match &self.reason {
+            Reason::Against => out.number(0),
+            Reason::Veto(veto, left, right) => {
+                out.number(1)?;
+                out.two(*left, *right)?;
+                out.text(veto)
+            }
+            Reason::Never(left, right) => {
+                out.number(2)?;
+                out.two(*left, *right)
+            }
+            Reason::Contradiction(left, right) => {
+                out.number(3)?;
+                out.two(*left, *right)
+            }
+        }
+    }
+
+    fn read(
+        from: &mut Reader<'_, impl Read>,
+        known: &impl Fn(u32) -> Result<Handle, StateError>,
+    ) -> Result<Self, StateError> {
+        let (left, right) = (known(from.small()?)?, known(from.small()?)?);
+        let mut weight = [0; 8];
+        from.exact(&mut weight)?;
+        let reason = match from.number()? {
+            0 => Reason::Against,
+            kind => {
+                let (left, right) = (known(from.small()?)?, known(from.small()?)?);
+                match kind {
+                    1 => Reason::Veto(from.text()?.into(), left, right),
+                    2 => Reason::Never(left, right),
+                    3 => Reason::Contradiction(left, right),
+                    _ => return Err(StateError::Damaged("a reason is unknown")),
+                }
+            }
+        };
+        Ok(Self { left, right, weight: f64::from_le_bytes(weight), reason })
+    }
+}
 
 impl Model {
     fn write(&self, out: &mut Writer<'_, impl Write>) -> io::Result<()> {
@@ -341,6 +428,11 @@ impl<W: Write> Writer<'_, W> {
                 return self.bytes(&bytes[..count]);
             }
         }
+    }
+
+    fn two(&mut self, left: Handle, right: Handle) -> io::Result<()> {
+        self.number(u64::from(left))?;
+        self.number(u64::from(right))
     }
 
     fn ascending(&mut self, numbers: impl Iterator<Item = u64>) -> io::Result<()> {
