@@ -20,6 +20,7 @@ mod joined;
 mod kept;
 pub mod loss;
 mod marc;
+pub mod oai;
 mod pattern;
 mod punctuation;
 mod reverse;

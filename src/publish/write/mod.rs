@@ -6,7 +6,7 @@
 mod iso2709;
 mod marcxml;
 mod oai_dc;
-mod xml;
+pub(super) mod xml;
 
 pub use iso2709::iso2709;
 
