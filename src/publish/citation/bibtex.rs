@@ -85,10 +85,12 @@ fn whole(name: &str) -> String {
     format!("{{{}}}", escape(name))
 }
 
-/// A part of a name, protected where it holds what separates parts or names.
+/// A part of a name, protected where it holds what separates parts or names, or a command, which
+/// readers lose at the beginning of a name.
 fn part(text: &str) -> String {
     let has_and = text.split(' ').any(|word| word.eq_ignore_ascii_case("and"));
-    if has_and || text.contains(',') { whole(text) } else { escape(text) }
+    let escaped = escape(text);
+    if has_and || text.contains(',') || escaped != text { whole(text) } else { escaped }
 }
 
 fn escape(text: &str) -> String {

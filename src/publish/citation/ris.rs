@@ -51,7 +51,8 @@ fn reference(citation: &Citation, key: &str, out: &mut String) {
     }
     line("SN", text(citation.isbn.as_ref()).or_else(|| text(citation.issn.as_ref())));
     line("DO", text(citation.doi.as_ref()));
-    line("UR", text(citation.url.as_ref()));
+    // Readers take a semicolon for the end of an address.
+    line("UR", text(citation.url.as_ref()).map(|url| url.replace(';', "%3B").replace(' ', "%20")));
     line("LA", text(citation.language.as_ref()));
     line("AB", text(citation.summary.as_ref()));
     for keyword in &citation.keywords {

@@ -16,6 +16,7 @@ use quick_xml::{NsReader, XmlVersion};
 pub fn element(xml: &str, format: &Format) -> Option<String> {
     let clean: String = xml.chars().filter(|c| is_allowed(*c)).collect();
     let mut reader = NsReader::from_str(&clean);
+    reader.config_mut().check_comments = true;
     let (mut depth, mut roots) = (0_usize, 0_usize);
     // Where the element begins and ends, and where an attribute could be put into its tag.
     let (mut begin, mut end, mut place) = (0, 0, 0);
@@ -49,7 +50,9 @@ pub fn element(xml: &str, format: &Format) -> Option<String> {
                     return None;
                 }
             }
-            Event::Text(text) if depth == 0 && !text.xml10_content().trim().is_empty() => return None,
+            Event::Text(text) if text.contains("]]>") || depth == 0 && !text.trim().is_empty() => {
+                return None;
+            }
             Event::CData(_) if depth == 0 => return None,
             Event::DocType(_) => return None,
             Event::Decl(_) if roots > 0 => return None,
@@ -117,6 +120,8 @@ mod tests {
             "</a>",
             "<a/><b/>",
             "<a/>t",
+            "<a>]]></a>",
+            "<a><!-- -- --></a>",
             "<a>&nbsp;</a>",
             "<a>&</a>",
             "<a>&#1;</a>",

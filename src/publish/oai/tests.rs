@@ -107,7 +107,7 @@ fn records_that_change_between_two_pages_are_not_lost() {
             }
             let id = &ids[page * 37 % ids.len()];
             let late = moment(5_000_000 + page as i64);
-            if page % 5 == 0 { memory.delete(id, late) } else { memory.change(id, late) }
+            if page.is_multiple_of(5) { memory.delete(id, late) } else { memory.change(id, late) }
         };
         let pages = pages(&mut memory, "verb=ListRecords&metadataPrefix=oai_dc", change);
         let got = headers(&pages);

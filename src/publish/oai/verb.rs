@@ -54,15 +54,19 @@ pub struct Wanted {
     pub set: Option<String>,
 }
 
-/// Verb, required, optional and exclusive arguments.
-const VERBS: &[(&str, &[&str], &[&str], Option<&str>)] = &[
-    ("GetRecord", &["identifier", "metadataPrefix"], &[], None),
-    ("Identify", &[], &[], None),
-    ("ListIdentifiers", &["metadataPrefix"], &["from", "until", "set"], Some("resumptionToken")),
-    ("ListMetadataFormats", &[], &["identifier"], None),
-    ("ListRecords", &["metadataPrefix"], &["from", "until", "set"], Some("resumptionToken")),
-    ("ListSets", &[], &[], Some("resumptionToken")),
+/// A verb and the arguments it takes: required, optional, and whether a token may stand instead.
+struct Takes(&'static str, &'static [&'static str], &'static [&'static str], bool);
+
+const VERBS: &[Takes] = &[
+    Takes("GetRecord", &["identifier", "metadataPrefix"], &[], false),
+    Takes("Identify", &[], &[], false),
+    Takes("ListIdentifiers", &["metadataPrefix"], &["from", "until", "set"], true),
+    Takes("ListMetadataFormats", &[], &["identifier"], false),
+    Takes("ListRecords", &["metadataPrefix"], &["from", "until", "set"], true),
+    Takes("ListSets", &[], &[], true),
 ];
+
+const TOKEN: &str = "resumptionToken";
 
 /// Makes sense of a request, or says everything that is wrong with its arguments.
 pub fn understand(request: &Request) -> Result<Asked, Vec<Error>> {
@@ -75,35 +79,36 @@ pub fn understand(request: &Request) -> Result<Asked, Vec<Error>> {
     if verbs.next().is_some() {
         return bad_verb("the argument `verb` is repeated");
     }
-    let Some((name, required, optional, exclusive)) = VERBS.iter().find(|(known, ..)| *known == name) else {
+    let Some(Takes(name, required, optional, resumable)) = VERBS.iter().find(|takes| takes.0 == name) else {
         return bad_verb("this is not a verb of OAI-PMH 2.0");
     };
     let mut errors = Vec::new();
     let has = |key: &str| request.values(key).next().is_some();
-    let is_exclusive = exclusive.is_some_and(has);
+    let is_resumed = *resumable && has(TOKEN);
     let mut seen = Vec::new();
     for (key, _) in request.arguments.iter().filter(|(key, _)| key != "verb") {
         if seen.contains(&key) {
             continue;
         }
         seen.push(key);
-        let is_known = |keys: &[&str]| keys.contains(&key.as_str());
-        if !is_known(required) && !is_known(optional) && Some(key.as_str()) != *exclusive {
+        let is_among = |keys: &[&str]| keys.contains(&key.as_str());
+        let is_taken = is_among(required) || is_among(optional) || *resumable && key == TOKEN;
+        if !is_taken {
             errors.push(Error::argument(format!("`{}` is no argument of `{name}`", shown(key))));
-        } else if is_exclusive && Some(key.as_str()) != *exclusive {
-            errors.push(Error::argument(format!("`{key}` may not stand beside `resumptionToken`")));
+        } else if is_resumed && key != TOKEN {
+            errors.push(Error::argument(format!("`{key}` may not stand beside `{TOKEN}`")));
         }
         if request.values(key).count() > 1 {
             errors.push(Error::argument(format!("the argument `{}` is repeated", shown(key))));
         }
     }
-    if !is_exclusive {
+    if !is_resumed {
         for key in required.iter().filter(|key| !has(key)) {
             errors.push(Error::argument(format!("the argument `{key}` is missing")));
         }
     }
     let value = |key: &str| request.values(key).next().map(str::to_owned);
-    if let Some(token) = value("resumptionToken").filter(|_| is_exclusive && errors.is_empty()) {
+    if let Some(token) = value(TOKEN).filter(|_| is_resumed && errors.is_empty()) {
         // The list of sets comes whole, so no token for it was ever given.
         let verb = ListVerb::from_name(name);
         let no_token =

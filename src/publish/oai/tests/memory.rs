@@ -44,7 +44,7 @@ impl Memory {
             let source = ["loc", "bnf", "ubl"][number % 3];
             let kind = ["book", "film"][number % 2];
             // Some names need escaping in an address, some in XML.
-            let id = if number % 10 == 0 {
+            let id = if number.is_multiple_of(10) {
                 format!("{source}/é &<{number}>")
             } else {
                 format!("{source}/{number}")
