@@ -6,12 +6,13 @@
 //! our own is not among them.
 
 use super::graph::{self, RecordGraph};
+use super::path::Path;
 use super::table::rows;
 use crate::concordance::Concordances;
 use crate::concordance::program::Given;
 use crate::ontology::{Prefixes, rdf};
 use crate::record::{Model, Record, RecordBuilder};
-use oxrdf::{NamedNode, Term};
+use oxrdf::Term;
 
 /// The table of a flat format.
 #[derive(Debug, Default)]
@@ -23,20 +24,13 @@ pub struct Elements {
 struct Row {
     element: String,
     thing: Option<Given>,
-    path: Vec<Step>,
+    path: Path,
     /// What is put before the value.
     before: String,
     /// Only where the element has no value yet.
     otherwise: bool,
     /// Of an IRI, only its last part.
     name_only: bool,
-}
-
-/// A property, and the class of where it leads: `bf:title[bf:Title]`.
-#[derive(Debug)]
-struct Step {
-    property: NamedNode,
-    class: Option<NamedNode>,
 }
 
 impl Elements {
@@ -53,7 +47,7 @@ impl Elements {
                 continue;
             }
             let Some(start) = row.thing.and_then(|thing| graph.thing(thing)) else { continue };
-            for term in walk(graph, start, &row.path) {
+            for term in row.path.values(graph, start) {
                 let text = graph::text(term);
                 let is_node = matches!(term, Term::NamedNode(node) if graph.knows(node.as_str()));
                 if is_node || text.trim().is_empty() {
@@ -86,49 +80,14 @@ impl Elements {
 fn row(cells: &[String]) -> Option<Row> {
     let cell = |index: usize| cells.get(index).map_or("", String::as_str);
     let thing = Given::from_name(cell(1)).filter(|given| given.is_thing());
-    let path: Option<Vec<Step>> = cell(2).split('/').map(step).collect();
     Some(Row {
         element: cell(0).to_owned(),
         thing,
-        path: path?,
+        path: Path::parse(cell(2))?,
         before: cell(3).to_owned(),
         otherwise: cell(4).contains("else"),
         name_only: cell(4).contains("name"),
     })
-}
-
-fn step(text: &str) -> Option<Step> {
-    let prefixes = Prefixes::shipped();
-    let (property, class) = match text.split_once('[') {
-        Some((property, class)) => (property, Some(class.trim_end_matches(']'))),
-        None => (text, None),
-    };
-    let class = match class {
-        Some(class) => Some(prefixes.expand(class)?),
-        None => None,
-    };
-    Some(Step { property: prefixes.expand(property.trim())?, class })
-}
-
-/// The values at the end of a way.
-fn walk<'g>(graph: &'g RecordGraph, start: &str, path: &'g [Step]) -> Vec<&'g Term> {
-    let Some((step, rest)) = path.split_first() else { return Vec::new() };
-    let mut found = Vec::new();
-    for (_, term) in graph.objects(start, step.property.as_ref()) {
-        let name = graph::text(term);
-        let is_of_class = step.class.as_ref().is_none_or(|class| {
-            graph.objects(name, rdf::TYPE).any(|(_, known)| graph::text(known) == class.as_str())
-        });
-        if !is_of_class {
-            continue;
-        }
-        if rest.is_empty() {
-            found.push(term);
-        } else {
-            found.extend(walk(graph, name, rest));
-        }
-    }
-    found
 }
 
 /// The statements of a graph that BIBFRAME and its neighbours can say.

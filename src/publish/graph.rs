@@ -1,7 +1,7 @@
 //! The statements of one record, found by their subjects.
 
 use crate::concordance::program::Given;
-use crate::ontology::{bf, pin};
+use crate::ontology::{bf, pin, rdf};
 use oxrdf::{NamedNodeRef, NamedOrBlankNode, Term, Triple};
 use rustc_hash::FxHashMap;
 
@@ -47,6 +47,29 @@ impl RecordGraph {
         graph.instance = step(&graph, &graph.record, pin::DESCRIBES, &graph.instance);
         graph.work = step(&graph, &graph.instance, bf::INSTANCE_OF, &graph.work);
         graph.hub = step(&graph, &graph.work, bf::EXPRESSION_OF, &graph.hub);
+        graph
+    }
+
+    /// The statements around an entry of the merged catalogue, or around a record: an instance or a
+    /// work that no record describes here stands for itself.
+    pub fn around(entry: &str, triples: Vec<Triple>) -> Self {
+        let mut graph = Self::new(entry, triples);
+        let first = |graph: &Self, from: &str, by: NamedNodeRef<'_>| graph.value(from, by).map(str::to_owned);
+        if first(&graph, entry, pin::DESCRIBES).is_some() {
+            return graph;
+        }
+        let is_work = graph.objects(entry, rdf::TYPE).any(|(_, class)| text(class) == bf::WORK.as_str());
+        if is_work {
+            let leads_here =
+                |triple: &&Triple| triple.predicate == bf::INSTANCE_OF && text(&triple.object) == entry;
+            let instance = graph.triples.iter().find(leads_here).map(|triple| subject(triple).to_owned());
+            graph.instance = instance.unwrap_or_default();
+            graph.work = entry.to_owned();
+        } else {
+            graph.instance = entry.to_owned();
+            graph.work = first(&graph, entry, bf::INSTANCE_OF).unwrap_or_default();
+        }
+        graph.hub = first(&graph, &graph.work, bf::EXPRESSION_OF).unwrap_or_default();
         graph
     }
 

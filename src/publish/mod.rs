@@ -9,10 +9,12 @@
 //! Pure: the same graph under the same rules gives the same record. Nothing is merged or
 //! decided here, and no file is opened.
 
+pub mod citation;
 mod dates;
 mod draft;
 pub mod elements;
 mod evaluate;
+pub mod feed;
 mod graph;
 mod hints;
 mod invert;
@@ -20,6 +22,8 @@ mod joined;
 mod kept;
 pub mod loss;
 mod marc;
+pub mod oai;
+mod path;
 mod pattern;
 mod punctuation;
 mod reverse;

@@ -7,6 +7,11 @@ pub const OPEN: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<collection xmlns=\"http://www.loc.gov/MARC21/slim\">\n";
 pub const CLOSE: &str = "</collection>\n";
 
+/// A record that stands alone.
+pub fn element(of: &Record) -> String {
+    record(of).replacen("<record>", "<record xmlns=\"http://www.loc.gov/MARC21/slim\">", 1)
+}
+
 pub fn record(record: &Record) -> String {
     let mut out = String::with_capacity(2048);
     out.push_str("  <record>\n    <leader>");

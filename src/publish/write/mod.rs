@@ -3,11 +3,13 @@
 //! A writer puts one record after another behind what opens a file, and closes it at the end;
 //! nothing is kept in between.
 
+mod element;
 mod iso2709;
 mod marcxml;
 mod oai_dc;
-mod xml;
+pub(super) mod xml;
 
+pub use element::element;
 pub use iso2709::iso2709;
 
 use super::Target;

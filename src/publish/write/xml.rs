@@ -9,8 +9,13 @@ pub fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => out.push(' '),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
-            other => out.push(other),
+            other if is_allowed(other) => out.push(other),
+            _ => {}
         }
     }
+}
+
+/// Whether XML 1.0 can hold a character.
+pub fn is_allowed(c: char) -> bool {
+    !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
