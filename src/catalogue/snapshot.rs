@@ -126,3 +126,76 @@ fn remove_unless_held(path: &Path) -> io::Result<bool> {
 fn remove(path: &Path) -> io::Result<()> {
     if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxrdf::{GraphName, Literal, NamedNode, Quad};
+    use tempfile::TempDir;
+
+    fn store(directory: &TempDir) -> Embedded {
+        Embedded::open(&directory.path().join("store")).unwrap()
+    }
+
+    fn add(store: &Embedded, value: i32) {
+        let node = NamedNode::new_unchecked("https://c.example/s");
+        let quad = Quad::new(node.clone(), node, Literal::from(value), GraphName::DefaultGraph);
+        store.patch(Vec::new(), vec![quad]).unwrap();
+    }
+
+    fn names(directory: &TempDir) -> Vec<String> {
+        let entries = fs::read_dir(folder(directory.path())).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_snapshot_stays_as_it_was_while_the_store_goes_on() {
+        let directory = TempDir::new().unwrap();
+        let store = store(&directory);
+        assert_eq!(current(directory.path()), None);
+        add(&store, 1);
+        assert_eq!(publish(&store, directory.path()).unwrap(), 1);
+        let first = open(directory.path(), 1).unwrap();
+        add(&store, 2);
+        assert_eq!(publish(&store, directory.path()).unwrap(), 2);
+        assert_eq!(current(directory.path()), Some(2));
+        let second = open(directory.path(), 2).unwrap();
+        assert_eq!((first.store.len().unwrap(), second.store.len().unwrap()), (1, 2));
+    }
+
+    #[test]
+    fn what_is_held_stays_and_what_is_not_goes() {
+        let directory = TempDir::new().unwrap();
+        let store = store(&directory);
+        publish(&store, directory.path()).unwrap();
+        let held = open(directory.path(), 1).unwrap();
+        publish(&store, directory.path()).unwrap();
+        publish(&store, directory.path()).unwrap();
+        assert_eq!(names(&directory), ["1", "3", "current"]);
+        assert!(matches!(open(directory.path(), 2), Err(CatalogueError::NoSuchSnapshot(2))));
+        drop(held);
+        publish(&store, directory.path()).unwrap();
+        assert_eq!(names(&directory), ["4", "current"]);
+    }
+
+    #[test]
+    fn what_a_kill_left_is_cleaned_up_by_the_next_publication() {
+        let directory = TempDir::new().unwrap();
+        let store = store(&directory);
+        publish(&store, directory.path()).unwrap();
+        let folder = folder(directory.path());
+        // Killed while the copy was made; before the link was turned; while an old one was removed.
+        fs::create_dir_all(folder.join(UNFINISHED).join(STORE)).unwrap();
+        fs::create_dir_all(folder.join("2").join(STORE)).unwrap();
+        File::create_new(folder.join("2").join(LOCK)).unwrap();
+        fs::create_dir_all(folder.join("0").join(STORE)).unwrap();
+        std::os::unix::fs::symlink("2", folder.join(format!("{UNFINISHED}-{CURRENT}"))).unwrap();
+        assert_eq!(current(directory.path()), Some(1));
+        let number = publish(&store, directory.path()).unwrap();
+        assert_eq!(names(&directory), [number.to_string(), CURRENT.to_owned()]);
+        open(directory.path(), number).unwrap();
+    }
+}

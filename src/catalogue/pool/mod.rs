@@ -55,6 +55,31 @@ pub struct Settings {
     pub limits: Limits,
 }
 
+impl Settings {
+    /// As is right for most machines: the processors are never short of quick queries, and as many
+    /// heavy ones run beside.
+    pub fn new(program: PathBuf, arguments: Vec<OsString>, directory: PathBuf) -> Self {
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            program,
+            arguments,
+            directory,
+            spool: std::env::temp_dir(),
+            quick: processors + 2,
+            quick_time: Duration::from_millis(60),
+            heavy: processors,
+            queue: 32,
+            waiting: 1024,
+            limits: Limits {
+                time: Duration::from_secs(10),
+                memory: 512 << 20,
+                rows: 100_000,
+                bytes: 50_000_000,
+            },
+        }
+    }
+}
+
 /// What one query may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

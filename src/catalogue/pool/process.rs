@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Sender;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -22,14 +22,10 @@ const PAGE: u64 = 4096;
 
 /// A process that answers. Dropped, it is killed.
 pub(super) struct Worker {
-    child: Option<Child>,
-    /// Ends when we do, which the worker notices.
-    _lifeline: Option<ChildStdin>,
+    process: Process,
     socket: UnixStream,
     buffer: Vec<u8>,
     snapshot: Option<u64>,
-    /// Waits for those that were killed, so that nothing is left of them.
-    undertaker: Sender<Child>,
 }
 
 /// How a question ended.
@@ -57,16 +53,9 @@ impl Worker {
             // A group of its own: Ctrl-C is for the parent to handle, and the priority of a group is
             // that of all its threads.
             .process_group(0);
-        let mut child = spawn_blocking(move || command.spawn()).await??;
-        let lifeline = child.stdin.take();
-        let mut worker = Self {
-            child: Some(child),
-            _lifeline: lifeline,
-            socket: UnixStream::from_std(ours)?,
-            buffer: Vec::with_capacity(BUFFER),
-            snapshot: None,
-            undertaker,
-        };
+        let process = spawn_blocking(move || Process::start(command, undertaker)).await??;
+        let socket = UnixStream::from_std(ours)?;
+        let mut worker = Self { process, socket, buffer: Vec::with_capacity(BUFFER), snapshot: None };
         if let Some(snapshot) = snapshot {
             worker.open(snapshot, &settings.spool).await?;
         }
@@ -144,11 +133,25 @@ impl Worker {
 
     /// What can be watched and told while an answer is waited for.
     pub(super) fn handle(&self) -> Handle {
-        Handle { process: self.child.as_ref().map_or(0, Child::id) }
+        Handle { process: self.process.child.as_ref().map_or(0, Child::id) }
     }
 }
 
-impl Drop for Worker {
+/// A process that is killed when nobody holds it any more.
+struct Process {
+    /// With its standard input, whose end the worker notices.
+    child: Option<Child>,
+    /// Waits for those that were killed, so that nothing is left of them.
+    undertaker: Sender<Child>,
+}
+
+impl Process {
+    fn start(mut command: Command, undertaker: Sender<Child>) -> io::Result<Self> {
+        Ok(Self { child: Some(command.spawn()?), undertaker })
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();

@@ -243,3 +243,32 @@ impl Write for Gathering<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str, rewrite: Option<Rewrite<'_>>) -> Result<Query, Failed> {
+        let open = |number| Err(CatalogueError::NoSuchSnapshot(number));
+        Worker { open, rewrite, parser: queries::parser(), snapshot: None }.parse(text)
+    }
+
+    #[test]
+    fn a_query_is_rewritten_before_it_is_evaluated() {
+        let other = SparqlParser::new().parse_query("ASK { <x:a> <x:b> <x:c> }").unwrap();
+        let rewrite = |query: Query| match query {
+            Query::Ask { .. } => Ok(other.clone()),
+            _ => Err("only ASK is understood".to_owned()),
+        };
+        let written = parsed("ASK {}", Some(&rewrite));
+        assert!(written.is_ok_and(|query| query == other));
+        let refused = parsed("SELECT * {}", Some(&rewrite));
+        assert!(matches!(refused, Err(Failed(Failure::Malformed, reason)) if reason.contains("only ASK")));
+    }
+
+    #[test]
+    fn our_prefixes_need_no_declaration() {
+        assert!(parsed("ASK { ?work a bf:Work }", None).is_ok());
+        assert!(matches!(parsed("ASK { ?work a no:Work }", None), Err(Failed(Failure::Malformed, _))));
+    }
+}
