@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::task::spawn_blocking;
@@ -17,8 +18,9 @@ use tokio::task::spawn_blocking;
 const BUFFER: usize = 32 * 1024;
 /// The priority of heavy queries: about a tenth of what a quick one gets.
 const LOW_PRIORITY: i32 = 10;
-/// Linux counts memory in these.
+/// Linux counts memory in these, and time in those.
 const PAGE: u64 = 4096;
+const TICK: Duration = Duration::from_millis(10);
 
 /// A process that answers. Dropped, it is killed.
 pub(super) struct Worker {
@@ -176,11 +178,29 @@ impl Handle {
 
     /// The memory it has for itself, without files, in bytes.
     pub(super) fn memory(self) -> u64 {
-        let statistics = std::fs::read_to_string(format!("/proc/{}/statm", self.process)).unwrap_or_default();
-        let mut pages = statistics.split(' ').skip(1).map(|pages| pages.parse().unwrap_or(0));
-        let (resident, shared): (u64, u64) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+        let [resident, shared] = numbers(&self.statistics("statm"), 1);
         resident.saturating_sub(shared) * PAGE
     }
+
+    /// How long its threads have run.
+    pub(super) fn processor_time(self) -> Duration {
+        let statistics = self.statistics("stat");
+        // What comes before is its name, which may hold anything.
+        let fields = statistics.rsplit_once(')').map_or("", |(_, fields)| fields);
+        let [user, system] = numbers(fields, 12);
+        TICK * u32::try_from(user + system).unwrap_or(u32::MAX)
+    }
+
+    /// Nothing once it has ended.
+    fn statistics(self, file: &str) -> String {
+        std::fs::read_to_string(format!("/proc/{}/{file}", self.process)).unwrap_or_default()
+    }
+}
+
+/// Two numbers of a list, after so many others.
+fn numbers(list: &str, skipped: usize) -> [u64; 2] {
+    let mut numbers = list.split(' ').skip(skipped).map(|number| number.parse().unwrap_or(0));
+    [numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)]
 }
 
 async fn store(spool: Spool, folder: &Path) -> io::Result<Spool> {
@@ -193,5 +213,21 @@ fn closed(error: io::Error) -> io::Result<usize> {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Ok(0),
         _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_tells_what_a_process_uses() {
+        let me = Handle { process: std::process::id() };
+        let before = me.memory();
+        let held = vec![1_u8; 64 << 20];
+        assert!(me.memory() >= before + (60 << 20), "{before} {}", held.len());
+        while me.processor_time() < 2 * TICK {}
+        let nobody = Handle { process: 0 };
+        assert_eq!((nobody.memory(), nobody.processor_time()), (0, Duration::ZERO));
     }
 }

@@ -125,10 +125,10 @@ impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
     }
 
     fn parse(&self, text: &str) -> Result<Query, Failed> {
-        let query = self
-            .parser
-            .clone()
+        // Most queries declare their prefixes, and ours are many to copy.
+        let query = SparqlParser::new()
             .parse_query(text)
+            .or_else(|_| self.parser.clone().parse_query(text))
             .map_err(|error| Failed(Failure::Malformed, syntax::explain(text, &error.to_string())))?;
         algebra::check(&query).map_err(|excess| Failed(Failure::TooLarge, excess.to_string()))?;
         match self.rewrite {
@@ -225,6 +225,12 @@ impl<'a> Gathering<'a> {
 
 impl Write for Gathering<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    // Serializers write a few bytes at a time.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.length += bytes.len() as u64;
         if self.is_too_long() {
             return Err(io::Error::other("the answer is too long"));
@@ -236,7 +242,7 @@ impl Write for Gathering<'_> {
             self.gathered.clear();
             self.send()?;
         }
-        Ok(bytes.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
