@@ -58,7 +58,9 @@ impl Embedded {
     pub(super) fn open_snapshot(directory: &Path) -> Result<Self, CatalogueError> {
         let store = Store::new()?;
         let dump = std::fs::File::open(directory.join(DUMP))?;
-        store.load_from_reader(RdfFormat::NQuads, dump).map_err(|error| CatalogueError::Store(error.to_string()))?;
+        store
+            .load_from_reader(RdfFormat::NQuads, dump)
+            .map_err(|error| CatalogueError::Store(error.to_string()))?;
         Ok(Self { store })
     }
 

@@ -157,9 +157,7 @@ impl<'a> Walk<'a> {
                 self.expressions(list, depth)
             }
             Expression::Exists(pattern) => self.patterns([pattern], depth),
-            Expression::If(condition, then, other) => {
-                self.expressions([&**condition, then, other], depth)
-            }
+            Expression::If(condition, then, other) => self.expressions([&**condition, then, other], depth),
             Expression::Coalesce(list) | Expression::FunctionCall(_, list) => self.expressions(list, depth),
         }
     }
@@ -206,7 +204,10 @@ mod tests {
         assert_eq!(checked(&format!("SELECT * {{ FILTER({}1) }}", "1+".repeat(250))), Err(Excess::Depth));
         assert_eq!(checked(&format!("SELECT * {{ {} {{}} }}", "{} UNION ".repeat(250))), Err(Excess::Depth));
         assert_eq!(checked(&format!("SELECT * {{ ?s {}<x:p> ?o }}", "<x:p>/".repeat(150))), Ok(()));
-        assert_eq!(checked(&format!("ASK {{ ?s {}<x:p>{} ?o }}", "(".repeat(210), ")*".repeat(210))), Err(Excess::Depth));
+        assert_eq!(
+            checked(&format!("ASK {{ ?s {}<x:p>{} ?o }}", "(".repeat(210), ")*".repeat(210))),
+            Err(Excess::Depth)
+        );
     }
 
     #[test]

@@ -57,14 +57,8 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    const ALL: [Self; 6] = [
-        Self::Malformed,
-        Self::TooLarge,
-        Self::TooManyRows,
-        Self::TooManyBytes,
-        Self::Gone,
-        Self::Other,
-    ];
+    const ALL: [Self; 6] =
+        [Self::Malformed, Self::TooLarge, Self::TooManyRows, Self::TooManyBytes, Self::Gone, Self::Other];
 }
 
 const OPEN: u8 = 0;
@@ -74,13 +68,7 @@ const ANSWERED: u8 = 3;
 const FAILED: u8 = 4;
 
 /// Appends an order for a question.
-pub(super) fn write_answer(
-    out: &mut Vec<u8>,
-    snapshot: u64,
-    rows: u64,
-    bytes: u64,
-    question: &Question,
-) {
+pub(super) fn write_answer(out: &mut Vec<u8>, snapshot: u64, rows: u64, bytes: u64, question: &Question) {
     write(out, ANSWER, |out| {
         number(out, snapshot);
         number(out, rows);

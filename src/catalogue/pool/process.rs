@@ -32,7 +32,12 @@ pub(super) struct Worker {
 
 /// How a question ended.
 pub(super) enum Outcome {
-    Answered { body: Body, rows: u64, union: bool, media_type: String },
+    Answered {
+        body: Body,
+        rows: u64,
+        union: bool,
+        media_type: String,
+    },
     Failed(Failure, String),
     /// The worker went away.
     Died,

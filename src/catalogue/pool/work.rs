@@ -144,8 +144,9 @@ fn dataset(question: &Question) -> Result<Option<Dataset>, Failed> {
         graphs
             .iter()
             .map(|name| {
-                NamedNode::new(name.as_str())
-                    .map_err(|_| Failed(Failure::Malformed, format!("`{name}` is no absolute IRI of a graph")))
+                NamedNode::new(name.as_str()).map_err(|_| {
+                    Failed(Failure::Malformed, format!("`{name}` is no absolute IRI of a graph"))
+                })
             })
             .collect()
     };
