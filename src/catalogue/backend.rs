@@ -3,6 +3,7 @@
 
 use super::CatalogueError;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
+use std::path::Path;
 
 /// Which statements are asked for; `None` stands for any.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +73,11 @@ pub trait Backend: Send + Sync {
         how: &super::results::Answer,
         out: &mut dyn std::io::Write,
     ) -> Result<u64, CatalogueError>;
+
+    /// Makes a copy of the store as it is now, for readers in other processes, in a directory that is
+    /// not there yet. A server that is asked over the network has its readers itself, and does
+    /// nothing.
+    fn snapshot(&self, to: &Path) -> Result<(), CatalogueError>;
 
     /// Everything written so far survives a power cut.
     fn flush(&self) -> Result<(), CatalogueError>;

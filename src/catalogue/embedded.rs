@@ -6,6 +6,8 @@ use super::{CatalogueError, queries, syntax};
 use oxigraph::sparql::{QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
+#[cfg(not(feature = "rocksdb"))]
+use oxrdfio::RdfFormat;
 use std::io::Write;
 use std::path::Path;
 
@@ -45,7 +47,57 @@ impl Embedded {
     pub fn open_read_only(_: &Path) -> Result<Self, CatalogueError> {
         Self::in_memory()
     }
+
+    /// What [`Backend::snapshot`] made, for reading.
+    #[cfg(feature = "rocksdb")]
+    pub(super) fn open_snapshot(directory: &Path) -> Result<Self, CatalogueError> {
+        Self::open_read_only(directory)
+    }
+
+    #[cfg(not(feature = "rocksdb"))]
+    pub(super) fn open_snapshot(directory: &Path) -> Result<Self, CatalogueError> {
+        let store = Store::new()?;
+        let dump = std::fs::File::open(directory.join(DUMP))?;
+        store
+            .load_from_reader(RdfFormat::NQuads, dump)
+            .map_err(|error| CatalogueError::Store(error.to_string()))?;
+        Ok(Self { store })
+    }
+
+    /// Evaluates a parsed query and writes its results; says in which media type, and how many
+    /// rows or statements there were. Graphs that are named here stand for those of the query.
+    pub(super) fn evaluate(
+        &self,
+        query: spargebra::Query,
+        dataset: Option<Dataset>,
+        how: &Answer,
+        out: &mut dyn Write,
+    ) -> Result<(&'static str, u64), CatalogueError> {
+        let mut prepared = SparqlEvaluator::new().for_query(query);
+        if let Some(dataset) = dataset {
+            let default = dataset.default_graphs.into_iter().map(GraphName::from).collect();
+            let named = dataset.named_graphs.into_iter().map(NamedOrBlankNode::from).collect();
+            prepared.dataset_mut().set_default_graph(default);
+            prepared.dataset_mut().set_available_named_graphs(named);
+        } else if how.union && prepared.dataset().is_default_dataset() {
+            prepared.dataset_mut().set_default_graph_as_union();
+        }
+        let results = prepared.on_store(&self.store).execute().map_err(evaluation)?;
+        let media_type = results::media_type(&results, how);
+        Ok((media_type, results::write(results, how, out)?))
+    }
 }
+
+/// The graphs a client of the SPARQL Protocol wants to ask, whatever the query says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Dataset {
+    pub default_graphs: Vec<NamedNode>,
+    pub named_graphs: Vec<NamedNode>,
+}
+
+/// Without RocksDB a snapshot is a dump.
+#[cfg(not(feature = "rocksdb"))]
+const DUMP: &str = "store.nq";
 
 /// A bulk load that was killed leaves its files behind, and the store does not look for them.
 #[cfg(feature = "rocksdb")]
@@ -200,6 +252,22 @@ impl Backend for Embedded {
             error => evaluation(error),
         })?;
         results::write(results, how, out)
+    }
+
+    #[cfg(feature = "rocksdb")]
+    fn snapshot(&self, to: &Path) -> Result<(), CatalogueError> {
+        Ok(self.store.backup(to)?)
+    }
+
+    #[cfg(not(feature = "rocksdb"))]
+    fn snapshot(&self, to: &Path) -> Result<(), CatalogueError> {
+        std::fs::create_dir(to)?;
+        let dump = std::io::BufWriter::new(std::fs::File::create_new(to.join(DUMP))?);
+        self.store
+            .dump_to_writer(RdfFormat::NQuads, dump)
+            .map_err(|error| CatalogueError::Store(error.to_string()))?
+            .flush()?;
+        Ok(())
     }
 
     fn flush(&self) -> Result<(), CatalogueError> {

@@ -7,15 +7,18 @@
 //! knows what to write again. Writing the same batch twice changes nothing.
 //!
 //! [`guard`] stands before every query text that is not ours, [`worker`] is the process that
-//! can be killed when one does not end.
+//! can be killed when one does not end. A server, which answers many at once, has a [`pool`] of
+//! such processes that read a [`snapshot`], so that others may write meanwhile.
 
 mod backend;
 mod embedded;
 pub mod export;
 mod graphs;
 pub mod guard;
+pub mod pool;
 mod queries;
 pub mod results;
+pub mod snapshot;
 mod syntax;
 pub mod worker;
 
@@ -37,12 +40,17 @@ pub enum CatalogueError {
     Store(String),
     #[error("the query cannot be evaluated: {0}")]
     Evaluation(String),
+    #[error("the query cannot be evaluated: it gives more than {0} rows; add a LIMIT or raise `--max-rows`")]
+    TooManyRows(u64),
     #[error("{0}")]
     Syntax(String),
     #[error("there is no query `{0}`")]
     NoSuchQuery(String),
     #[error(transparent)]
     Refused(#[from] guard::Refusal),
+    /// It was published and is taken away again, because a newer one came.
+    #[error("there is no snapshot {0} any more")]
+    NoSuchSnapshot(u64),
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

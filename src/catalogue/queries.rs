@@ -3,6 +3,7 @@
 use super::CatalogueError;
 use crate::ontology::prefixes;
 use oxigraph::sparql::SparqlEvaluator;
+use spargebra::SparqlParser;
 
 macro_rules! queries {
     ($($name:literal)*) => {
@@ -40,6 +41,13 @@ pub(super) fn text(name: &str) -> Result<&'static str, CatalogueError> {
         .find(|(known, _)| *known == name)
         .map(|(_, text)| *text)
         .ok_or_else(|| CatalogueError::NoSuchQuery(name.to_owned()))
+}
+
+/// A parser that knows the one prefix table.
+pub(super) fn parser() -> SparqlParser {
+    prefixes().fold(SparqlParser::new(), |parser, (prefix, namespace)| {
+        parser.clone().with_prefix(prefix, namespace).unwrap_or(parser)
+    })
 }
 
 /// The one prefix table, so that nobody has to declare `bf:`.

@@ -2,8 +2,8 @@
 
 use super::CatalogueError;
 use crate::ontology::{Prefixes, prefixes, shorten};
-use oxigraph::sparql::QueryResults;
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
+use oxigraph::sparql::{QueryEvaluationError, QueryResults, QuerySolution};
 use oxrdf::{NamedOrBlankNode, Term, Triple, Variable};
 use oxrdfio::{RdfFormat, RdfSerializer};
 use rustc_hash::FxHashSet;
@@ -20,6 +20,14 @@ pub enum RowFormat {
     Xml,
 }
 
+impl RowFormat {
+    pub const ALL: [Self; 5] = [Self::Table, Self::Json, Self::Csv, Self::Tsv, Self::Xml];
+
+    pub fn media_type(self) -> &'static str {
+        row_syntax(self).map_or("text/plain; charset=utf-8", |syntax| syntax.media_type())
+    }
+}
+
 /// How a query is to be answered.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -32,6 +40,14 @@ pub struct Answer {
     pub row_limit: u64,
     /// Values for variables of the query.
     pub bindings: Vec<(String, Term)>,
+}
+
+/// In which syntax these results will be written: the form of the query decides.
+pub(super) fn media_type(results: &QueryResults<'_>, how: &Answer) -> &'static str {
+    match results {
+        QueryResults::Graph(_) => how.graph.media_type(),
+        QueryResults::Boolean(_) | QueryResults::Solutions(_) => how.rows.media_type(),
+    }
 }
 
 /// Writes results as they come; says how many rows or statements there were.
@@ -54,11 +70,7 @@ pub(super) fn write(
         QueryResults::Graph(triples) => graph(triples, how, out),
         QueryResults::Solutions(solutions) => {
             let variables = solutions.variables().to_vec();
-            let rows = solutions.map(|solution| {
-                solution
-                    .map(|solution| solution.values().to_vec())
-                    .map_err(|error| CatalogueError::Evaluation(error.to_string()))
-            });
+            let rows = solutions.map(|solution| solution.map_err(evaluation));
             match row_syntax(how.rows) {
                 Some(format) => machine(&variables, rows, format, how, out),
                 None => table(&variables, rows, how, out),
@@ -68,14 +80,13 @@ pub(super) fn write(
 }
 
 fn graph(
-    triples: impl Iterator<Item = Result<Triple, impl std::fmt::Display>>,
+    triples: impl Iterator<Item = Result<Triple, QueryEvaluationError>>,
     how: &Answer,
     out: &mut dyn Write,
 ) -> Result<u64, CatalogueError> {
     /// Statements looked at for the prefixes they use.
     const SAMPLE: usize = 10_000;
-    let mut triples =
-        triples.map(|triple| triple.map_err(|error| CatalogueError::Evaluation(error.to_string())));
+    let mut triples = triples.map(|triple| triple.map_err(evaluation));
     let first: Vec<Triple> = triples.by_ref().take(SAMPLE).collect::<Result<_, _>>()?;
     let mut serializer = serializer_for(how.graph, &first).for_writer(&mut *out);
     let mut count = 0;
@@ -137,19 +148,18 @@ fn with_prefixes<'a>(format: RdfFormat, prefixes: impl Iterator<Item = (&'a str,
 
 fn within(count: u64, how: &Answer) -> Result<(), CatalogueError> {
     if count > how.row_limit {
-        let limit = how.row_limit;
-        return Err(CatalogueError::Evaluation(format!(
-            "it gives more than {limit} rows; add a LIMIT or raise `--max-rows`"
-        )));
+        return Err(CatalogueError::TooManyRows(how.row_limit));
     }
     Ok(())
 }
 
-type Row = Vec<Option<Term>>;
+fn evaluation(error: QueryEvaluationError) -> CatalogueError {
+    CatalogueError::Evaluation(error.to_string())
+}
 
 fn machine(
     variables: &[Variable],
-    rows: impl Iterator<Item = Result<Row, CatalogueError>>,
+    rows: impl Iterator<Item = Result<QuerySolution, CatalogueError>>,
     format: QueryResultsFormat,
     how: &Answer,
     out: &mut dyn Write,
@@ -160,13 +170,7 @@ fn machine(
     for row in rows {
         count += 1;
         within(count, how)?;
-        let row = row?;
-        serializer.serialize(
-            variables
-                .iter()
-                .zip(&row)
-                .filter_map(|(variable, value)| Some((variable.as_ref(), value.as_ref()?.as_ref()))),
-        )?;
+        serializer.serialize(&row?)?;
     }
     serializer.finish()?;
     Ok(count)
@@ -175,7 +179,7 @@ fn machine(
 /// Columns as wide as the first rows need. Later rows may stick out: the table streams.
 fn table(
     variables: &[Variable],
-    mut rows: impl Iterator<Item = Result<Row, CatalogueError>>,
+    mut rows: impl Iterator<Item = Result<QuerySolution, CatalogueError>>,
     how: &Answer,
     out: &mut dyn Write,
 ) -> Result<u64, CatalogueError> {
@@ -186,7 +190,7 @@ fn table(
     for row in rows.by_ref().take(SAMPLE) {
         count += 1;
         within(count, how)?;
-        first.push(cells(&row?));
+        first.push(cells(row?.values()));
     }
     let names: Vec<String> = variables.iter().map(|variable| variable.as_str().to_owned()).collect();
     let mut widths: Vec<usize> = names.iter().map(|name| width(name)).collect();
@@ -204,7 +208,7 @@ fn table(
     for row in rows {
         count += 1;
         within(count, how)?;
-        line(&cells(&row?), &widths, out)?;
+        line(&cells(row?.values()), &widths, out)?;
     }
     writeln!(out, "({count} {})", if count == 1 { "row" } else { "rows" })?;
     Ok(count)

@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// What parser and evaluator may use for recursion, beyond what the guard lets through.
-const STACK: usize = 256 * 1024 * 1024;
+pub(super) const STACK: usize = 256 * 1024 * 1024;
 
 /// Ends the query text on the child's input; it stands in no SPARQL.
 const END: u8 = 0;

@@ -1,0 +1,419 @@
+//! Who goes first: quick queries at once, heavy ones beside them, the rest in a queue.
+
+use super::frame::Failure;
+use super::process::{Handle, Outcome, Worker};
+use super::{Limits, Question, Refusal, Reply, Settings, TooLarge};
+use crate::catalogue::{guard, snapshot};
+use std::io;
+use std::pin::{Pin, pin};
+use std::process::Child;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::runtime;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+/// For how many times half the quick time a query may be kept from running.
+const PATIENCE: usize = 32;
+/// How often the memory of a heavy query is looked at.
+const WATCH: Duration = Duration::from_millis(50);
+/// How often workers without work look for a new snapshot.
+const FOLLOW: Duration = Duration::from_secs(1);
+/// How long to wait before a worker is started again that could not be started.
+const RESTART: Duration = Duration::from_millis(200);
+/// How often a question is asked again for which a worker or a snapshot had just gone away.
+const TRIES: usize = 4;
+
+/// Answers queries in other processes.
+pub struct Pool {
+    inner: Arc<Inner>,
+}
+
+/// What is going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Workers without a question.
+    pub idle: usize,
+    /// Heavy queries that are being answered.
+    pub heavy: usize,
+    /// Heavy queries that wait for a slot.
+    pub queued: usize,
+    /// Queries that wait for a worker.
+    pub waiting: usize,
+}
+
+impl Pool {
+    /// Starts the workers. To be called inside a Tokio runtime, on which the pool lives.
+    pub fn new(settings: Settings) -> io::Result<Self> {
+        let (undertaker, dead) = mpsc::channel::<Child>();
+        std::thread::Builder::new().name("undertaker".to_owned()).spawn(move || {
+            for mut child in dead {
+                let _ = child.wait();
+            }
+        })?;
+        let runtime = runtime::Handle::current();
+        let inner = Arc::new_cyclic(|me| Inner {
+            ready: Semaphore::new(0),
+            idle: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            slots: Semaphore::new(settings.heavy),
+            spare: Mutex::default(),
+            queued: AtomicUsize::new(0),
+            mean: AtomicU64::new(0),
+            settings,
+            undertaker,
+            runtime,
+            me: me.clone(),
+        });
+        for _ in 0..inner.settings.quick {
+            inner.replace();
+        }
+        inner.runtime.spawn(follow(Arc::downgrade(&inner)));
+        Ok(Self { inner })
+    }
+
+    /// Answers a question, whole or not at all. When the future is dropped, the query ends.
+    pub async fn ask(&self, question: &Question) -> Result<Reply, Refusal> {
+        guard::check(&question.text)?;
+        let limits = question.limits.unwrap_or(self.inner.settings.limits);
+        for _ in 0..TRIES {
+            let (snapshot, outcome) = self.inner.answer(question, &limits).await?;
+            return Err(match outcome {
+                Outcome::Answered { body, rows, union, media_type } => {
+                    return Ok(Reply { media_type, body, rows, snapshot, union });
+                }
+                Outcome::Failed(Failure::Gone, _) => continue,
+                Outcome::Failed(Failure::Malformed, message) => Refusal::Malformed(message),
+                Outcome::Failed(Failure::TooLarge, message) => Refusal::TooLarge(TooLarge::Query(message)),
+                Outcome::Failed(Failure::TooManyRows, _) => Refusal::TooLarge(TooLarge::Rows(limits.rows)),
+                Outcome::Failed(Failure::TooManyBytes, _) => Refusal::TooLarge(TooLarge::Bytes(limits.bytes)),
+                Outcome::Failed(Failure::Other, message) => Refusal::Failed(message),
+                Outcome::Died => Refusal::Died,
+            });
+        }
+        Err(self.inner.busy())
+    }
+
+    pub fn counts(&self) -> Counts {
+        let inner = &self.inner;
+        Counts {
+            idle: locked(&inner.idle).len(),
+            heavy: inner.settings.heavy.saturating_sub(inner.slots.available_permits()),
+            queued: inner.queued.load(Relaxed),
+            waiting: inner.waiting.load(Relaxed),
+        }
+    }
+}
+
+struct Inner {
+    settings: Settings,
+    /// As many permits as there are workers in `idle`.
+    ready: Semaphore,
+    idle: Mutex<Vec<Worker>>,
+    waiting: AtomicUsize,
+    /// For heavy queries.
+    slots: Semaphore,
+    /// Workers of low priority, for those who queued.
+    spare: Mutex<Vec<Worker>>,
+    queued: AtomicUsize,
+    /// How long heavy queries took lately, in milliseconds.
+    mean: AtomicU64,
+    undertaker: Sender<Child>,
+    runtime: runtime::Handle,
+    me: Weak<Self>,
+}
+
+/// How far a query came in its quick time.
+enum First {
+    Ended(io::Result<Outcome>),
+    /// It took longer, in a heavy slot.
+    Heavy(Result<io::Result<Outcome>, Refusal>),
+    /// It takes longer, and there is no heavy slot.
+    Queue,
+}
+
+impl Inner {
+    /// Answers on the snapshot that is current when the query begins; says which.
+    async fn answer(&self, question: &Question, limits: &Limits) -> Result<(u64, Outcome), Refusal> {
+        let (snapshot, mut engaged) = self.begin(question, limits).await?;
+        let began = Instant::now();
+        let Some(worker) = &mut engaged.worker else { return Err(Refusal::Died) };
+        let handle = worker.handle();
+        let first = {
+            let mut receiving = pin!(worker.receive(&self.settings.spool));
+            match self.quickly(receiving.as_mut(), handle, began + limits.time).await {
+                Some(ended) => First::Ended(ended),
+                None => match self.slots.try_acquire() {
+                    Ok(_slot) => {
+                        engaged.is_quick = false;
+                        self.replace();
+                        handle.step_back();
+                        First::Heavy(self.watch(receiving, handle, limits, began).await)
+                    }
+                    Err(_) => First::Queue,
+                },
+            }
+        };
+        match first {
+            First::Ended(outcome) => {
+                let outcome = outcome?;
+                engaged.release(&outcome);
+                Ok((snapshot, outcome))
+            }
+            First::Heavy(outcome) => {
+                let outcome = outcome??;
+                self.keep_spare(engaged.worker.take(), &outcome);
+                Ok((snapshot, outcome))
+            }
+            First::Queue => {
+                drop(engaged);
+                self.queue(question, limits).await
+            }
+        }
+    }
+
+    /// Waits for the quick time; `None` when the query takes longer. Where the processors are busy
+    /// with something else a quick query takes long, too, so it is left alone while it does not get
+    /// to run.
+    async fn quickly<F: Future>(
+        &self,
+        mut receiving: Pin<&mut F>,
+        handle: Handle,
+        deadline: Instant,
+    ) -> Option<F::Output> {
+        let slice = self.settings.quick_time / 2;
+        let mut before = None;
+        for _ in 0..PATIENCE {
+            let end = deadline.min(Instant::now() + slice);
+            if let Ok(ended) = timeout_at(end, receiving.as_mut()).await {
+                return Some(ended);
+            }
+            let used = handle.processor_time();
+            if used.saturating_sub(*before.get_or_insert(used)) >= slice / 2 || end == deadline {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Hands the question to the next idle worker.
+    async fn begin(&self, question: &Question, limits: &Limits) -> Result<(u64, Engaged<'_>), Refusal> {
+        let mut fault = None;
+        for _ in 0..TRIES {
+            let mut engaged = self.engage(limits).await?;
+            let snapshot = self.current()?;
+            let Some(worker) = &mut engaged.worker else { continue };
+            match worker.send(question, limits, snapshot).await {
+                Ok(()) => return Ok((snapshot, engaged)),
+                // It died while it had nothing to do; another takes the question.
+                Err(error) => fault = Some(error),
+            }
+        }
+        Err(fault.map_or(Refusal::Died, Refusal::Io))
+    }
+
+    async fn engage(&self, limits: &Limits) -> Result<Engaged<'_>, Refusal> {
+        let permit = match self.ready.try_acquire() {
+            Ok(permit) => permit,
+            Err(_) => {
+                let _place = Place::take(&self.waiting, self.settings.waiting).ok_or_else(|| self.busy())?;
+                self.turn(&self.ready, limits).await?
+            }
+        };
+        permit.forget();
+        Ok(Engaged { worker: locked(&self.idle).pop(), is_quick: true, pool: self })
+    }
+
+    /// Waits for a permit, though not for ever.
+    async fn turn<'a>(
+        &self,
+        semaphore: &'a Semaphore,
+        limits: &Limits,
+    ) -> Result<SemaphorePermit<'a>, Refusal> {
+        match timeout(limits.time, semaphore.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(self.busy()),
+        }
+    }
+
+    /// Waits for a heavy slot and answers there from the start.
+    async fn queue(&self, question: &Question, limits: &Limits) -> Result<(u64, Outcome), Refusal> {
+        let place = Place::take(&self.queued, self.settings.queue).ok_or_else(|| self.busy())?;
+        let _slot = self.turn(&self.slots, limits).await?;
+        drop(place);
+        let snapshot = self.current()?;
+        let spare = locked(&self.spare).pop();
+        let mut worker = match spare {
+            Some(worker) => worker,
+            None => self.start().await?,
+        };
+        let handle = worker.handle();
+        handle.step_back();
+        let began = Instant::now();
+        worker.send(question, limits, snapshot).await?;
+        let outcome = {
+            let receiving = pin!(worker.receive(&self.settings.spool));
+            self.watch(receiving, handle, limits, began).await??
+        };
+        self.keep_spare(Some(worker), &outcome);
+        Ok((snapshot, outcome))
+    }
+
+    /// Waits until a heavy query ends or is at a limit. Who drops its worker then kills it.
+    async fn watch<F: Future>(
+        &self,
+        mut receiving: Pin<&mut F>,
+        handle: Handle,
+        limits: &Limits,
+        began: Instant,
+    ) -> Result<F::Output, Refusal> {
+        let deadline = began + limits.time;
+        let ended = loop {
+            let now = Instant::now();
+            if now >= deadline {
+                break Err(Refusal::TimedOut(limits.time));
+            }
+            if handle.memory() > limits.memory {
+                break Err(Refusal::OutOfMemory(limits.memory));
+            }
+            if let Ok(ended) = timeout_at(deadline.min(now + WATCH), receiving.as_mut()).await {
+                break Ok(ended);
+            }
+        };
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mean = self.mean.load(Relaxed);
+        self.mean.store(mean - mean / 8 + took / 8, Relaxed);
+        ended
+    }
+
+    /// A worker of low priority is of use to those who queue; it must not bring much along.
+    fn keep_spare(&self, worker: Option<Worker>, outcome: &Outcome) {
+        let small = self.settings.limits.memory / 4;
+        if let Some(worker) = worker
+            && !matches!(outcome, Outcome::Died)
+            && self.queued.load(Relaxed) > 0
+            && worker.handle().memory() < small
+        {
+            locked(&self.spare).push(worker);
+        }
+    }
+
+    fn busy(&self) -> Refusal {
+        let ahead = self.queued.load(Relaxed) as u64 + 1;
+        let each = self.mean.load(Relaxed) / self.settings.heavy.max(1) as u64;
+        let seconds = (ahead * each).div_ceil(1000).max(1);
+        Refusal::Busy { retry_after: Duration::from_secs(seconds) }
+    }
+
+    fn current(&self) -> Result<u64, Refusal> {
+        snapshot::current(&self.settings.directory).ok_or(Refusal::Unpublished)
+    }
+
+    async fn start(&self) -> io::Result<Worker> {
+        let current = snapshot::current(&self.settings.directory);
+        Worker::start(&self.settings, current, self.undertaker.clone()).await
+    }
+
+    fn release(&self, worker: Worker) {
+        locked(&self.idle).push(worker);
+        self.ready.add_permits(1);
+    }
+
+    /// Starts a worker in the place of one that is lost.
+    fn replace(&self) {
+        let pool = self.me.clone();
+        self.runtime.spawn(async move {
+            while let Some(pool) = pool.upgrade() {
+                match pool.start().await {
+                    Ok(worker) => return pool.release(worker),
+                    Err(error) => tracing::warn!("a query worker could not be started: {error}"),
+                }
+                drop(pool);
+                sleep(RESTART).await;
+            }
+        });
+    }
+
+    /// Has the workers without work open the newest snapshot, so that older ones can go.
+    async fn move_on(&self) {
+        let Some(current) = snapshot::current(&self.settings.directory) else { return };
+        locked(&self.spare).retain(|worker| worker.snapshot() == Some(current));
+        while let Ok(permit) = self.ready.try_acquire() {
+            let stale = {
+                let mut idle = locked(&self.idle);
+                let place = idle.iter().position(|worker| worker.snapshot() != Some(current));
+                place.map(|place| idle.remove(place))
+            };
+            let Some(worker) = stale else { return };
+            permit.forget();
+            let mut engaged = Engaged { worker: Some(worker), is_quick: true, pool: self };
+            let Some(worker) = &mut engaged.worker else { return };
+            if worker.open(current, &self.settings.spool).await.is_err() {
+                return;
+            }
+            engaged.put_back();
+        }
+    }
+}
+
+async fn follow(pool: Weak<Inner>) {
+    loop {
+        sleep(FOLLOW).await;
+        let Some(pool) = pool.upgrade() else { return };
+        pool.move_on().await;
+    }
+}
+
+/// A worker with a question. Dropped without an answer, it is killed and another started.
+struct Engaged<'a> {
+    worker: Option<Worker>,
+    /// Its place is still its own.
+    is_quick: bool,
+    pool: &'a Inner,
+}
+
+impl Engaged<'_> {
+    fn release(mut self, outcome: &Outcome) {
+        if !matches!(outcome, Outcome::Died) {
+            self.put_back();
+        }
+    }
+
+    fn put_back(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            self.is_quick = false;
+            self.pool.release(worker);
+        }
+    }
+}
+
+impl Drop for Engaged<'_> {
+    fn drop(&mut self) {
+        if self.is_quick {
+            self.pool.replace();
+        }
+    }
+}
+
+/// A place among few.
+struct Place<'a>(&'a AtomicUsize);
+
+impl<'a> Place<'a> {
+    fn take(taken: &'a AtomicUsize, places: usize) -> Option<Self> {
+        let next = |taken: usize| (taken < places).then_some(taken + 1);
+        taken.fetch_update(Relaxed, Relaxed, next).ok().map(|_| Self(taken))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A panic elsewhere leaves nothing half done in these lists.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

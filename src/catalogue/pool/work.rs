@@ -1,0 +1,281 @@
+//! The worker: one query after the other, on the snapshot it is told.
+//!
+//! Its standard output is one end of a socket, over which orders come and answers go. Nothing
+//! ever comes over its standard input: the end of it says that the parent is gone, however it
+//! went, and ends the process in the middle of whatever it does.
+
+use super::algebra;
+use super::frame::{self, Answered, Failure, Order};
+use super::{Question, TooLarge};
+use crate::catalogue::embedded::Dataset;
+use crate::catalogue::results::Answer;
+use crate::catalogue::snapshot::Snapshot;
+use crate::catalogue::worker::STACK;
+use crate::catalogue::{Backend, CatalogueError, Selection, queries, syntax};
+use oxrdf::{GraphName, NamedNode};
+use oxrdfio::RdfFormat;
+use spargebra::{Query, SparqlParser};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+/// Changes a query before it is evaluated, or says what is wrong with it.
+pub type Rewrite<'a> = &'a (dyn Fn(Query) -> Result<Query, String> + Sync);
+
+/// So much of an answer is gathered before it is sent.
+const GATHERED: usize = 64 * 1024;
+
+/// Answers until the parent hangs up. `open` opens a snapshot by its number.
+pub fn work(
+    open: impl Fn(u64) -> Result<Snapshot, CatalogueError> + Send,
+    rewrite: Option<Rewrite<'_>>,
+) -> io::Result<()> {
+    let socket = UnixStream::from(io::stdout().as_fd().try_clone_to_owned()?);
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        std::process::exit(0);
+    });
+    // One thread for all queries: what they need is a stack as large as the guard is generous.
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || {
+                Worker { open, rewrite, parser: queries::parser(), snapshot: None }.serve(&socket)
+            })?
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("the evaluator failed")))
+    })
+}
+
+struct Worker<'a, O> {
+    open: O,
+    rewrite: Option<Rewrite<'a>>,
+    parser: SparqlParser,
+    /// With whether anything is merged in it.
+    snapshot: Option<(Snapshot, bool)>,
+}
+
+impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
+    fn serve(mut self, mut socket: &UnixStream) -> io::Result<()> {
+        let mut buffer = vec![0; GATHERED];
+        let mut filled = 0;
+        loop {
+            if let Some((fields, length)) = frame::first(buffer.get(..filled).unwrap_or_default())? {
+                self.obey(Order::read(fields)?, socket)?;
+                buffer.copy_within(length..filled, 0);
+                filled -= length;
+                continue;
+            }
+            if filled == buffer.len() {
+                buffer.resize(2 * filled, 0);
+            }
+            match socket.read(buffer.get_mut(filled..).unwrap_or_default())? {
+                0 => return Ok(()),
+                read => filled += read,
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order, socket: &UnixStream) -> io::Result<()> {
+        match order {
+            Order::Open(number) => {
+                let opened = self.at(number).map(|_| End { rows: 0, union: false, media_type: "" });
+                Gathering::new(socket, 0).end(opened)
+            }
+            Order::Answer { snapshot, rows, bytes, question } => {
+                let mut out = Gathering::new(socket, bytes);
+                let answered = self.answer(snapshot, rows, question, &mut out);
+                out.end(answered)
+            }
+        }
+    }
+
+    /// The snapshot of this number, and whether anything is merged in it.
+    fn at(&mut self, number: u64) -> Result<(&Snapshot, bool), CatalogueError> {
+        if self.snapshot.as_ref().is_none_or(|(snapshot, _)| snapshot.number != number) {
+            self.snapshot = None;
+            let snapshot = (self.open)(number)?;
+            let master = Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() };
+            let merged = snapshot.store.quads(&master)?.next().is_some();
+            self.snapshot = Some((snapshot, merged));
+        }
+        let opened = self.snapshot.as_ref().map(|(snapshot, merged)| (snapshot, *merged));
+        opened.ok_or(CatalogueError::NoSuchSnapshot(number))
+    }
+
+    fn answer(
+        &mut self,
+        snapshot: u64,
+        rows: u64,
+        question: Question,
+        out: &mut Gathering<'_>,
+    ) -> Result<End, Failed> {
+        let query = self.parse(&question.text)?;
+        let dataset = dataset(&question)?;
+        let (snapshot, merged) = self.at(snapshot)?;
+        let how = Answer {
+            rows: question.rows,
+            graph: question.graph.unwrap_or(RdfFormat::Turtle),
+            union: question.union.unwrap_or(!merged),
+            row_limit: rows,
+            bindings: Vec::new(),
+        };
+        let (media_type, rows) = snapshot.store.evaluate(query, dataset, &how, out)?;
+        Ok(End { rows, union: how.union, media_type })
+    }
+
+    fn parse(&self, text: &str) -> Result<Query, Failed> {
+        // Most queries declare their prefixes, and ours are many to copy.
+        let query = SparqlParser::new()
+            .parse_query(text)
+            .or_else(|_| self.parser.clone().parse_query(text))
+            .map_err(|error| Failed(Failure::Malformed, syntax::explain(text, &error.to_string())))?;
+        algebra::check(&query).map_err(|excess| Failed(Failure::TooLarge, excess.to_string()))?;
+        match self.rewrite {
+            None => Ok(query),
+            Some(rewrite) => rewrite(query).map_err(|reason| Failed(Failure::Malformed, reason)),
+        }
+    }
+}
+
+/// The graphs that the client names, if any.
+fn dataset(question: &Question) -> Result<Option<Dataset>, Failed> {
+    let names = |graphs: &[String]| -> Result<Vec<NamedNode>, Failed> {
+        graphs
+            .iter()
+            .map(|name| {
+                NamedNode::new(name.as_str()).map_err(|_| {
+                    Failed(Failure::Malformed, format!("`{name}` is no absolute IRI of a graph"))
+                })
+            })
+            .collect()
+    };
+    if question.default_graphs.is_empty() && question.named_graphs.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Dataset {
+        default_graphs: names(&question.default_graphs)?,
+        named_graphs: names(&question.named_graphs)?,
+    }))
+}
+
+/// What is known of an answer when it is whole.
+struct End {
+    rows: u64,
+    union: bool,
+    media_type: &'static str,
+}
+
+/// Why there is none.
+struct Failed(Failure, String);
+
+impl From<CatalogueError> for Failed {
+    fn from(error: CatalogueError) -> Self {
+        let failure = match &error {
+            CatalogueError::Syntax(_) => Failure::Malformed,
+            CatalogueError::TooManyRows(_) => Failure::TooManyRows,
+            CatalogueError::NoSuchSnapshot(_) => Failure::Gone,
+            _ => Failure::Other,
+        };
+        Self(failure, error.to_string())
+    }
+}
+
+/// Gathers an answer and sends it in parts, so that a short one is sent at once.
+struct Gathering<'a> {
+    socket: &'a UnixStream,
+    gathered: Vec<u8>,
+    message: Vec<u8>,
+    limit: u64,
+    length: u64,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(socket: &'a UnixStream, limit: u64) -> Self {
+        Self { socket, gathered: Vec::new(), message: Vec::new(), limit, length: 0 }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.length > self.limit
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.socket.write_all(&self.message)
+    }
+
+    /// Sends what is left, or what went wrong.
+    fn end(mut self, ended: Result<End, impl Into<Failed>>) -> io::Result<()> {
+        self.message.clear();
+        match ended {
+            Ok(End { rows, union, media_type }) => {
+                let end = Answered { rows, union, media_type, body: &self.gathered };
+                frame::write_answered(&mut self.message, end);
+            }
+            Err(_) if self.is_too_long() => {
+                let message = TooLarge::Bytes(self.limit).to_string();
+                frame::write_failed(&mut self.message, Failure::TooManyBytes, &message);
+            }
+            Err(failed) => {
+                let Failed(failure, message) = failed.into();
+                frame::write_failed(&mut self.message, failure, &message);
+            }
+        }
+        self.send()
+    }
+}
+
+impl Write for Gathering<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    // Serializers write a few bytes at a time.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.length += bytes.len() as u64;
+        if self.is_too_long() {
+            return Err(io::Error::other("the answer is too long"));
+        }
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= GATHERED {
+            self.message.clear();
+            frame::write_part(&mut self.message, &self.gathered);
+            self.gathered.clear();
+            self.send()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str, rewrite: Option<Rewrite<'_>>) -> Result<Query, Failed> {
+        let open = |number| Err(CatalogueError::NoSuchSnapshot(number));
+        Worker { open, rewrite, parser: queries::parser(), snapshot: None }.parse(text)
+    }
+
+    #[test]
+    fn a_query_is_rewritten_before_it_is_evaluated() {
+        let other = SparqlParser::new().parse_query("ASK { <x:a> <x:b> <x:c> }").unwrap();
+        let rewrite = |query: Query| match query {
+            Query::Ask { .. } => Ok(other.clone()),
+            _ => Err("only ASK is understood".to_owned()),
+        };
+        let written = parsed("ASK {}", Some(&rewrite));
+        assert!(written.is_ok_and(|query| query == other));
+        let refused = parsed("SELECT * {}", Some(&rewrite));
+        assert!(matches!(refused, Err(Failed(Failure::Malformed, reason)) if reason.contains("only ASK")));
+    }
+
+    #[test]
+    fn our_prefixes_need_no_declaration() {
+        assert!(parsed("ASK { ?work a bf:Work }", None).is_ok());
+        assert!(matches!(parsed("ASK { ?work a no:Work }", None), Err(Failed(Failure::Malformed, _))));
+    }
+}

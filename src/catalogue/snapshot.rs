@@ -1,0 +1,201 @@
+//! Copies of the store that others may read while it is written.
+//!
+//! Whoever holds the catalogue for writing publishes: the store is copied by hard links into
+//! `snapshots/<n>/store`, and then the link `snapshots/current` is turned to `<n>`. Readers ask
+//! for [`current`] before each piece of work, which is one system call, and open what it names.
+//! A reader holds `snapshots/<n>/lock` shared; the next to publish takes away what is old and
+//! not held, and what a kill left unfinished. So a reader never sees a copy that is not whole,
+//! and a copy never goes away under a reader.
+//!
+//! Snapshots are derived: all of `snapshots/` may be removed when nobody reads.
+
+use super::embedded::Embedded;
+use super::{Backend, CatalogueError};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Under which name a copy is made before it is whole.
+const UNFINISHED: &str = "unfinished";
+const CURRENT: &str = "current";
+const STORE: &str = "store";
+const LOCK: &str = "lock";
+
+/// Publishes the store as it is now; says under which number. The catalogue under `directory`
+/// must be held for writing.
+pub fn publish(backend: &dyn Backend, directory: &Path) -> Result<u64, CatalogueError> {
+    let folder = folder(directory);
+    fs::create_dir_all(&folder)?;
+    let known = clean(&folder, current(directory))?;
+    let number = known.iter().max().map_or(1, |last| last + 1);
+    let unfinished = folder.join(UNFINISHED);
+    fs::create_dir(&unfinished)?;
+    backend.snapshot(&unfinished.join(STORE))?;
+    File::create_new(unfinished.join(LOCK))?;
+    fs::rename(&unfinished, folder.join(number.to_string()))?;
+    // A link cannot be overwritten, but another can be renamed over it.
+    let turned = folder.join(format!("{UNFINISHED}-{CURRENT}"));
+    std::os::unix::fs::symlink(number.to_string(), &turned)?;
+    fs::rename(&turned, folder.join(CURRENT))?;
+    clean(&folder, Some(number))?;
+    Ok(number)
+}
+
+/// The number of the newest snapshot; `None` before the first. Cheap enough for every query.
+pub fn current(directory: &Path) -> Option<u64> {
+    fs::read_link(folder(directory).join(CURRENT)).ok()?.to_str()?.parse().ok()
+}
+
+/// A snapshot that stays as long as the value lives.
+pub struct Snapshot {
+    pub number: u64,
+    pub(super) store: Embedded,
+    _lock: File,
+}
+
+impl Snapshot {
+    pub fn backend(&self) -> &dyn Backend {
+        &self.store
+    }
+}
+
+/// Opens a snapshot. [`CatalogueError::NoSuchSnapshot`] says that a newer one has come since its
+/// number was asked for.
+pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
+    let gone = || CatalogueError::NoSuchSnapshot(number);
+    let home = folder(directory).join(number.to_string());
+    let path = home.join(LOCK);
+    let lock = File::open(&path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => gone(),
+        _ => error.into(),
+    })?;
+    match lock.try_lock_shared() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(gone()),
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
+    // It may have been taken away between the two.
+    if !path.try_exists()? {
+        return Err(gone());
+    }
+    Ok(Snapshot { number, store: Embedded::open_snapshot(&home.join(STORE))?, _lock: lock })
+}
+
+fn folder(directory: &Path) -> PathBuf {
+    directory.join("snapshots")
+}
+
+/// Removes all that is neither to be kept nor held; says which numbers are left.
+fn clean(folder: &Path, keep: Option<u64>) -> io::Result<Vec<u64>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        let name = entry.file_name();
+        if name == CURRENT {
+            continue;
+        }
+        let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else {
+            remove(&path)?;
+            continue;
+        };
+        if Some(number) == keep || !remove_unless_held(&path)? {
+            left.push(number);
+        }
+    }
+    Ok(left)
+}
+
+/// False when somebody reads it.
+fn remove_unless_held(path: &Path) -> io::Result<bool> {
+    // The lock is held until all is removed, so that nobody opens half of it.
+    let _lock = match File::open(path.join(LOCK)) {
+        Ok(lock) => match lock.try_lock() {
+            Ok(()) => Some(lock),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) => return Err(error),
+        },
+        // A removal that was killed got as far as the lock.
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    remove(path)?;
+    Ok(true)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxrdf::{GraphName, Literal, NamedNode, Quad};
+    use tempfile::TempDir;
+
+    fn store(directory: &TempDir) -> Embedded {
+        Embedded::open(&directory.path().join("store")).unwrap()
+    }
+
+    fn add(store: &Embedded, value: i32) {
+        let node = NamedNode::new_unchecked("https://c.example/s");
+        let quad = Quad::new(node.clone(), node, Literal::from(value), GraphName::DefaultGraph);
+        store.patch(Vec::new(), vec![quad]).unwrap();
+    }
+
+    fn names(directory: &TempDir) -> Vec<String> {
+        let entries = fs::read_dir(folder(directory.path())).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_snapshot_stays_as_it_was_while_the_store_goes_on() {
+        let directory = TempDir::new().unwrap();
+        let store = store(&directory);
+        assert_eq!(current(directory.path()), None);
+        add(&store, 1);
+        assert_eq!(publish(&store, directory.path()).unwrap(), 1);
+        let first = open(directory.path(), 1).unwrap();
+        add(&store, 2);
+        assert_eq!(publish(&store, directory.path()).unwrap(), 2);
+        assert_eq!(current(directory.path()), Some(2));
+        let second = open(directory.path(), 2).unwrap();
+        assert_eq!((first.store.len().unwrap(), second.store.len().unwrap()), (1, 2));
+    }
+
+    #[test]
+    fn what_is_held_stays_and_what_is_not_goes() {
+        let directory = TempDir::new().unwrap();
+        let store = store(&directory);
+        publish(&store, directory.path()).unwrap();
+        let held = open(directory.path(), 1).unwrap();
+        publish(&store, directory.path()).unwrap();
+        publish(&store, directory.path()).unwrap();
+        assert_eq!(names(&directory), ["1", "3", "current"]);
+        assert!(matches!(open(directory.path(), 2), Err(CatalogueError::NoSuchSnapshot(2))));
+        drop(held);
+        publish(&store, directory.path()).unwrap();
+        assert_eq!(names(&directory), ["4", "current"]);
+    }
+
+    #[test]
+    fn what_a_kill_left_is_cleaned_up_by_the_next_publication() {
+        let directory = TempDir::new().unwrap();
+        let store = store(&directory);
+        publish(&store, directory.path()).unwrap();
+        let folder = folder(directory.path());
+        // Killed while the copy was made; before the link was turned; while an old one was removed.
+        fs::create_dir_all(folder.join(UNFINISHED).join(STORE)).unwrap();
+        fs::create_dir_all(folder.join("2").join(STORE)).unwrap();
+        File::create_new(folder.join("2").join(LOCK)).unwrap();
+        fs::create_dir_all(folder.join("0").join(STORE)).unwrap();
+        std::os::unix::fs::symlink("2", folder.join(format!("{UNFINISHED}-{CURRENT}"))).unwrap();
+        assert_eq!(current(directory.path()), Some(1));
+        let number = publish(&store, directory.path()).unwrap();
+        assert_eq!(names(&directory), [number.to_string(), CURRENT.to_owned()]);
+        open(directory.path(), number).unwrap();
+    }
+}

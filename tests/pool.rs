@@ -1,0 +1,516 @@
+//! Queries of strangers in processes of their own: limits hold, nothing else is harmed, and
+//! nothing is left behind.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use oxrdf::{GraphName, Literal, NamedNode, Quad};
+use oxrdfio::{RdfFormat, RdfParser};
+use pinakes::catalogue::pool::{Body, Limits, Pool, Question, Refusal, Reply, Settings, TooLarge};
+use pinakes::catalogue::results::RowFormat;
+use pinakes::catalogue::{Backend, Embedded, snapshot};
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_pinakes");
+/// Works, each with a title and a year.
+const WORKS: u32 = 2_000;
+/// More rows than anybody waits for.
+const ENDLESS: &str = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }";
+
+fn node(path: &str) -> NamedNode {
+    NamedNode::new_unchecked(format!("https://c.example/{path}"))
+}
+
+fn works() -> Vec<Quad> {
+    let statements = |n| {
+        let work = node(&format!("work/{n}"));
+        let title = Literal::new_simple_literal(format!("The title of the work {n}"));
+        [
+            Quad::new(work.clone(), node("title"), title, GraphName::DefaultGraph),
+            Quad::new(work, node("year"), Literal::from(1900 + n % 100), GraphName::DefaultGraph),
+        ]
+    };
+    (0..WORKS).flat_map(statements).collect()
+}
+
+/// A catalogue with a snapshot, and a pool on it.
+struct Fixture {
+    directory: TempDir,
+    store: Embedded,
+    pool: Arc<Pool>,
+}
+
+const LIMITS: Limits =
+    Limits { time: Duration::from_secs(20), memory: 1 << 30, rows: 100_000, bytes: 100_000_000 };
+
+impl Fixture {
+    fn with(quads: Vec<Quad>, limits: Limits, heavy: usize, queue: usize) -> Self {
+        let directory = TempDir::new().unwrap();
+        std::fs::create_dir(directory.path().join("spool")).unwrap();
+        let store = Embedded::open(&directory.path().join("store")).unwrap();
+        store.add(quads).unwrap();
+        snapshot::publish(&store, directory.path()).unwrap();
+        let pool = Arc::new(Pool::new(settings(directory.path(), limits, heavy, queue)).unwrap());
+        Self { directory, store, pool }
+    }
+
+    fn new() -> Self {
+        Self::with(works(), LIMITS, 2, 8)
+    }
+
+    async fn ask(&self, text: &str) -> Result<Reply, Refusal> {
+        self.pool.ask(&question(text)).await
+    }
+
+    async fn csv(&self, text: &str) -> String {
+        body(self.pool.ask(&Question { rows: RowFormat::Csv, ..question(text) }).await.unwrap().body)
+    }
+
+    /// The worker processes of this pool.
+    fn processes(&self) -> Vec<String> {
+        let directory = self.directory.path().to_str().unwrap();
+        let ours = |process: &String| {
+            std::fs::read_to_string(format!("/proc/{process}/cmdline"))
+                .is_ok_and(|command| command.contains(directory))
+        };
+        every_process().into_iter().filter(ours).collect()
+    }
+}
+
+fn settings(directory: &Path, limits: Limits, heavy: usize, queue: usize) -> Settings {
+    Settings {
+        program: PROGRAM.into(),
+        arguments: vec!["worker".into(), "--catalogue".into(), directory.into()],
+        directory: directory.to_owned(),
+        spool: directory.join("spool"),
+        quick: 2,
+        quick_time: Duration::from_millis(60),
+        heavy,
+        queue,
+        waiting: 100,
+        limits,
+    }
+}
+
+fn question(text: &str) -> Question {
+    Question { text: text.to_owned(), rows: RowFormat::Json, ..Question::default() }
+}
+
+fn body(body: Body) -> String {
+    match body {
+        Body::Bytes(bytes) => String::from_utf8(bytes).unwrap(),
+        Body::File(mut file, length) => {
+            let mut text = String::new();
+            file.read_to_string(&mut text).unwrap();
+            assert_eq!(text.len() as u64, length);
+            text
+        }
+    }
+}
+
+fn every_process() -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).collect()
+}
+
+/// The state of a process and the number of its parent.
+fn state(process: &str) -> Option<(String, String)> {
+    let state = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let mut fields = state.rsplit_once(')')?.1.split_whitespace().map(str::to_owned);
+    Some((fields.next()?, fields.next()?))
+}
+
+fn is_dead(process: &str) -> bool {
+    state(process).is_none_or(|(state, _)| state == "Z")
+}
+
+/// Processes of ours that have ended and that nobody waited for.
+fn zombies() -> usize {
+    let me = std::process::id().to_string();
+    let is_ours =
+        |process: &String| state(process).is_some_and(|(state, parent)| state == "Z" && parent == me);
+    every_process().iter().filter(|process| is_ours(process)).count()
+}
+
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(10), "not within ten seconds: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
+}
+
+#[test]
+fn a_kilobyte_of_braces_is_refused_and_harms_nobody() {
+    run(async {
+        let fixture = Fixture::new();
+        let braces = format!("SELECT * WHERE {}{}", "{".repeat(535), "}".repeat(535));
+        assert_eq!(braces.len(), 1_085);
+        let refused = fixture.ask(&braces).await.unwrap_err();
+        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Query(_))), "{refused}");
+        // What the guard lets through, the parser and the evaluator have room for.
+        let deep = format!("SELECT * WHERE {} ?s ?p ?o {} LIMIT 1", "{".repeat(120), "}".repeat(120));
+        assert_eq!(fixture.ask(&deep).await.unwrap().rows, 1);
+        // A chain is flat as a text and deep as a tree.
+        let chain = format!("SELECT * WHERE {{ {} {{}} }}", "{ ?s ?p 1 } UNION ".repeat(400));
+        let refused = fixture.ask(&chain).await.unwrap_err();
+        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Query(_))), "{refused}");
+        let refused = fixture.ask("SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }").await;
+        assert!(matches!(refused, Err(Refusal::Forbidden(_))));
+        let Err(Refusal::Malformed(message)) = fixture.ask("SELECT *\n{ ?s ?p }").await else {
+            panic!("it is malformed");
+        };
+        assert!(message.contains("at line 2, column 10"), "{message}");
+        assert_eq!(fixture.csv("SELECT (1 + 1 AS ?two) {}").await, "two\r\n2\r\n");
+    });
+}
+
+#[test]
+fn the_time_limit_holds_within_a_second_and_the_memory_comes_back() {
+    run(async {
+        let limits = Limits { time: Duration::from_secs(1), ..LIMITS };
+        let fixture = Fixture::with(works(), limits, 2, 8);
+        until("two workers", || fixture.pool.counts().idle == 2).await;
+        let start = Instant::now();
+        let refused = fixture.ask(ENDLESS).await.unwrap_err();
+        assert!(matches!(refused, Refusal::TimedOut(_)), "{refused}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert_eq!(fixture.pool.counts().heavy, 0);
+        until("its process is gone", || fixture.processes().len() == 2).await;
+        assert_eq!(fixture.ask("ASK {}").await.unwrap().rows, 1);
+    });
+}
+
+#[test]
+fn a_query_that_takes_too_much_memory_is_ended_and_its_worker_alone() {
+    run(async {
+        let limits = Limits { memory: 150_000_000, time: Duration::from_secs(60), ..LIMITS };
+        let fixture = Fixture::with(works(), limits, 2, 8);
+        let long = "x".repeat(10_000);
+        for greedy in [
+            "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?f".to_owned(),
+            format!("SELECT (GROUP_CONCAT('{long}') AS ?all) {{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }}"),
+        ] {
+            let refused = fixture.ask(&greedy).await.unwrap_err();
+            assert!(matches!(refused, Refusal::OutOfMemory(150_000_000)), "{refused}");
+            assert_eq!(fixture.ask("ASK {}").await.unwrap().rows, 1);
+        }
+        until("their processes are gone", || fixture.processes().len() == 2).await;
+    });
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_its_query() {
+    run(async {
+        let fixture = Fixture::with(works(), LIMITS, 1, 8);
+        // The first becomes heavy, the second waits for its slot.
+        let pool = Arc::clone(&fixture.pool);
+        let first = tokio::spawn(async move { pool.ask(&question(ENDLESS)).await });
+        until("the first is heavy", || fixture.pool.counts().heavy == 1).await;
+        let pool = Arc::clone(&fixture.pool);
+        let second = tokio::spawn(async move { pool.ask(&question(ENDLESS)).await });
+        until("the second is queued", || fixture.pool.counts().queued == 1).await;
+        second.abort();
+        until("it gave its place up", || fixture.pool.counts().queued == 0).await;
+        first.abort();
+        until("its slot is free", || fixture.pool.counts().heavy == 0).await;
+        until("its process is gone", || fixture.processes().len() == 2).await;
+        // The same before its quick time is over.
+        assert!(timeout(Duration::from_millis(20), fixture.ask(ENDLESS)).await.is_err());
+        until("two workers again", || fixture.pool.counts().idle == 2 && fixture.processes().len() == 2)
+            .await;
+    });
+}
+
+#[test]
+fn heavy_queries_queue_and_then_are_told_when_to_come_back() {
+    run(async {
+        let limits = Limits { time: Duration::from_secs(2), ..LIMITS };
+        let fixture = Fixture::with(works(), limits, 1, 1);
+        let ask = || {
+            let pool = Arc::clone(&fixture.pool);
+            tokio::spawn(async move { pool.ask(&question(ENDLESS)).await })
+        };
+        let first = ask();
+        until("the first is heavy", || fixture.pool.counts().heavy == 1).await;
+        let second = ask();
+        until("the second is queued", || fixture.pool.counts().queued == 1).await;
+        let third = ask().await.unwrap().unwrap_err();
+        let Refusal::Busy { retry_after } = third else { panic!("{third}") };
+        assert!(retry_after >= Duration::from_secs(1));
+        assert!(matches!(first.await.unwrap(), Err(Refusal::TimedOut(_))));
+        // It had its turn, from the start.
+        assert!(matches!(second.await.unwrap(), Err(Refusal::TimedOut(_))));
+        until("all is quiet", || fixture.processes().len() == 2).await;
+    });
+}
+
+#[test]
+fn quick_queries_do_not_wait_for_heavy_ones() {
+    run(async {
+        let fixture = Fixture::with(works(), LIMITS, 2, 8);
+        let heavy: Vec<_> = (0..4)
+            .map(|_| {
+                let pool = Arc::clone(&fixture.pool);
+                tokio::spawn(async move { pool.ask(&question(ENDLESS)).await })
+            })
+            .collect();
+        until("two run and two wait", || {
+            let counts = fixture.pool.counts();
+            counts.heavy == 2 && counts.queued == 2
+        })
+        .await;
+        for n in 0..200 {
+            let text = format!("SELECT * {{ <https://c.example/work/{n}> ?p ?o }}");
+            // A heavy one takes twenty.
+            let answer = timeout(Duration::from_secs(5), fixture.ask(&text)).await;
+            assert_eq!(answer.expect("it is quick").unwrap().rows, 2);
+        }
+        assert_eq!(fixture.pool.counts().heavy, 2);
+        heavy.iter().for_each(tokio::task::JoinHandle::abort);
+        until("all is quiet", || fixture.processes().len() == 2).await;
+    });
+}
+
+#[test]
+fn a_worker_killed_from_outside_is_replaced_and_its_query_alone_fails() {
+    run(async {
+        let fixture = Fixture::new();
+        until("two workers", || fixture.pool.counts().idle == 2).await;
+        let kill = |processes: Vec<String>| {
+            assert!(Command::new("kill").arg("-9").args(processes).status().unwrap().success());
+        };
+        let pool = Arc::clone(&fixture.pool);
+        let before = fixture.processes();
+        let asked = tokio::spawn(async move { pool.ask(&question(ENDLESS)).await });
+        until("it is heavy", || fixture.pool.counts().heavy == 1).await;
+        until("its worker is replaced", || fixture.pool.counts().idle == 2).await;
+        let heavy = fixture.processes().into_iter().filter(|process| before.contains(process));
+        kill(heavy.collect());
+        assert!(matches!(asked.await.unwrap(), Err(Refusal::Died)));
+        // Those that had nothing to do: nobody notices.
+        until("two workers", || fixture.pool.counts().idle == 2).await;
+        let idle = fixture.processes();
+        kill(idle.clone());
+        until("they are gone", || idle.iter().all(|process| is_dead(process))).await;
+        for _ in 0..20 {
+            assert_eq!(fixture.ask("ASK {}").await.unwrap().rows, 1);
+        }
+        until("two workers again", || fixture.pool.counts().idle == 2).await;
+    });
+}
+
+#[test]
+fn a_query_after_a_publication_sees_what_was_published() {
+    run(async {
+        let fixture = Fixture::with(Vec::new(), LIMITS, 2, 8);
+        let graph = node("record/a");
+        let count = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }";
+        for n in 1..=20 {
+            let quad = Quad::new(node("s"), node("p"), Literal::from(n), graph.clone());
+            fixture.store.patch(Vec::new(), vec![quad]).unwrap();
+            let number = snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+            let reply = fixture.ask(count).await.unwrap();
+            assert_eq!(reply.snapshot, number);
+            // Nothing is merged, so the union is shown.
+            assert!(reply.union);
+            assert!(body(reply.body).contains(&format!("\"{n}\"")));
+        }
+        // A publication takes away what nobody holds; workers without work let go of what is old.
+        let snapshots = || std::fs::read_dir(fixture.directory.path().join("snapshots")).unwrap().count();
+        until("one snapshot and the link to it", || {
+            snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+            snapshots() <= 3
+        })
+        .await;
+        // Once something is merged, the master is.
+        let master = Quad::new(node("s"), node("p"), node("o"), GraphName::DefaultGraph);
+        fixture.store.patch(Vec::new(), vec![master]).unwrap();
+        snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+        let reply = fixture.ask(count).await.unwrap();
+        assert!(!reply.union);
+        assert!(body(reply.body).contains("\"1\""));
+    });
+}
+
+#[test]
+fn rows_and_bytes_are_limited_and_nothing_of_the_answer_comes_out() {
+    run(async {
+        let fixture = Fixture::new();
+        let all = "SELECT * { ?s ?p ?o }";
+        let limited =
+            |rows, bytes| Question { limits: Some(Limits { rows, bytes, ..LIMITS }), ..question(all) };
+        let refused = fixture.pool.ask(&limited(100, 1 << 30)).await.unwrap_err();
+        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Rows(100))), "{refused}");
+        let refused = fixture.pool.ask(&limited(100_000, 200_000)).await.unwrap_err();
+        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Bytes(200_000))), "{refused}");
+        assert_eq!(fixture.ask(all).await.unwrap().rows, u64::from(WORKS) * 2);
+        let construct = Question { text: "CONSTRUCT WHERE { ?s ?p ?o }".to_owned(), ..limited(100, 1 << 30) };
+        let refused = fixture.pool.ask(&construct).await.unwrap_err();
+        assert!(matches!(refused, Refusal::TooLarge(TooLarge::Rows(100))), "{refused}");
+    });
+}
+
+#[test]
+fn a_long_answer_goes_through_a_file_that_leaves_nothing_behind() {
+    run(async {
+        let fixture = Fixture::new();
+        let text = "SELECT ?s ?t ?o { ?s <https://c.example/year> ?o . ?t <https://c.example/year> ?o }";
+        let reply = fixture.pool.ask(&Question { rows: RowFormat::Tsv, ..question(text) }).await.unwrap();
+        assert_eq!(reply.rows, 40_000);
+        assert!(matches!(&reply.body, Body::File(_, length) if *length > 2_000_000));
+        assert_eq!(body(reply.body).lines().count(), 40_001);
+        assert_eq!(std::fs::read_dir(fixture.directory.path().join("spool")).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn every_form_of_query_is_answered_in_every_format() {
+    run(async {
+        let fixture = Fixture::new();
+        for (rows, media_type) in [
+            (RowFormat::Json, "application/sparql-results+json"),
+            (RowFormat::Xml, "application/sparql-results+xml"),
+            (RowFormat::Csv, "text/csv; charset=utf-8"),
+            (RowFormat::Tsv, "text/tab-separated-values; charset=utf-8"),
+        ] {
+            for (text, holds) in [("SELECT * { ?s ?p 1905 } LIMIT 3", "work/5"), ("ASK {}", "true")] {
+                let reply = fixture.pool.ask(&Question { rows, ..question(text) }).await.unwrap();
+                assert_eq!(reply.media_type, media_type);
+                let text = body(reply.body);
+                assert!(text.contains(holds), "{text}");
+            }
+        }
+        for format in [
+            RdfFormat::Turtle,
+            RdfFormat::NTriples,
+            RdfFormat::RdfXml,
+            RdfFormat::JsonLd { profile: oxrdfio::JsonLdProfileSet::empty() },
+            RdfFormat::NQuads,
+            RdfFormat::TriG,
+        ] {
+            for text in [
+                "CONSTRUCT WHERE { <https://c.example/work/5> ?p ?o }",
+                "DESCRIBE <https://c.example/work/5>",
+            ] {
+                let asked = Question { graph: Some(format), ..question(text) };
+                let reply = fixture.pool.ask(&asked).await.unwrap();
+                assert_eq!(reply.media_type, format.media_type());
+                assert_eq!(reply.rows, 2);
+                let text = body(reply.body);
+                let quads = RdfParser::from_format(format).for_slice(text.as_bytes());
+                assert_eq!(quads.filter(|quad| quad.is_ok()).count(), 2, "{text}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_dataset_of_the_protocol_stands_before_that_of_the_query() {
+    run(async {
+        let (first, second) = (node("record/a"), node("record/b"));
+        let quad = |value: &str, graph: GraphName| {
+            Quad::new(node("s"), node("p"), Literal::new_simple_literal(value), graph)
+        };
+        let quads = vec![
+            quad("master", GraphName::DefaultGraph),
+            quad("first", first.clone().into()),
+            quad("second", second.clone().into()),
+        ];
+        let fixture = Fixture::with(quads, LIMITS, 2, 8);
+        let plain = "SELECT ?o { ?s ?p ?o } ORDER BY ?o";
+        let named = "SELECT ?o { GRAPH ?g { ?s ?p ?o } } ORDER BY ?o";
+        let from = "SELECT ?o FROM <https://c.example/record/a> { ?s ?p ?o } ORDER BY ?o";
+        let (first, second) = (vec![first.into_string()], vec![second.into_string()]);
+        let both = [first.clone(), second.clone()].concat();
+        let none = Vec::new;
+        for (text, default_graphs, named_graphs, union, expected) in [
+            (plain, none(), none(), None, "master"),
+            (plain, none(), none(), Some(true), "first master second"),
+            (named, none(), none(), None, "first second"),
+            (plain, first.clone(), none(), None, "first"),
+            (plain, both.clone(), none(), Some(true), "first second"),
+            (plain, none(), second.clone(), None, ""),
+            (named, none(), second.clone(), None, "second"),
+            (named, first.clone(), none(), None, ""),
+            (from, none(), none(), Some(true), "first"),
+            (from, second.clone(), none(), None, "second"),
+        ] {
+            let asked =
+                Question { default_graphs, named_graphs, union, rows: RowFormat::Csv, ..question(text) };
+            let reply = body(fixture.pool.ask(&asked).await.unwrap().body);
+            let values: Vec<&str> = reply.lines().skip(1).collect();
+            assert_eq!(values.join(" "), expected, "{asked:?}");
+        }
+        let relative = Question { default_graphs: vec!["a b".to_owned()], ..question(plain) };
+        assert!(matches!(fixture.pool.ask(&relative).await, Err(Refusal::Malformed(_))));
+    });
+}
+
+#[test]
+fn a_pool_that_ends_leaves_no_process() {
+    run(async {
+        let Fixture { directory, store: _store, pool } = Fixture::new();
+        until("two workers", || pool.counts().idle == 2).await;
+        let asked = tokio::spawn({
+            let pool = Arc::clone(&pool);
+            async move { pool.ask(&question(ENDLESS)).await }
+        });
+        until("one is heavy", || pool.counts().heavy == 1).await;
+        asked.abort();
+        drop(pool);
+        let path = directory.path().to_str().unwrap();
+        until("no process is left", || {
+            !every_process().iter().any(|process| {
+                std::fs::read_to_string(format!("/proc/{process}/cmdline"))
+                    .is_ok_and(|line| line.contains(path))
+            })
+        })
+        .await;
+        until("nobody is left unburied", || zombies() == 0).await;
+    });
+}
+
+#[test]
+fn a_worker_ends_when_its_parent_is_gone() {
+    let fixture = TempDir::new().unwrap();
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut child = Command::new(PROGRAM)
+        .args(["worker", "--catalogue"])
+        .arg(fixture.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::from(OwnedFd::from(theirs)))
+        .spawn()
+        .unwrap();
+    // The socket stays open, as it would if another worker had it by mistake.
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().code().is_some());
+    drop(ours);
+}
+
+#[test]
+fn without_a_snapshot_there_is_nothing_to_ask() {
+    run(async {
+        let directory = TempDir::new().unwrap();
+        let pool = Pool::new(settings(directory.path(), LIMITS, 2, 8)).unwrap();
+        assert!(matches!(pool.ask(&question("ASK {}")).await, Err(Refusal::Unpublished)));
+        // The worker was not to blame.
+        until("two workers", || pool.counts().idle == 2).await;
+    });
+}
