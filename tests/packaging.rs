@@ -37,7 +37,8 @@ fn unit() -> BTreeMap<String, String> {
 #[test]
 fn the_unit_runs_the_server_and_little_else() {
     let unit = unit();
-    let value = |key: &str| unit.get(key).map(|value| value.trim()).unwrap_or_else(|| panic!("{key} is missing"));
+    let value =
+        |key: &str| unit.get(key).map(|value| value.trim()).unwrap_or_else(|| panic!("{key} is missing"));
     assert!(value("Service.ExecStart").contains("pinakes serve --catalogue /var/lib/pinakes"));
     assert!(!value("Service.ExecStart").contains("--public"), "public is for the administrator to say");
     assert_ne!(value("Service.User"), "root");
@@ -90,7 +91,17 @@ fn instructions() -> Vec<(String, String)> {
 #[test]
 fn the_container_is_built_in_stages_and_run_by_nobody_special() {
     const KNOWN: &[&str] = &[
-        "CMD", "COPY", "ENTRYPOINT", "ENV", "EXPOSE", "FROM", "HEALTHCHECK", "RUN", "STOPSIGNAL", "USER", "VOLUME",
+        "CMD",
+        "COPY",
+        "ENTRYPOINT",
+        "ENV",
+        "EXPOSE",
+        "FROM",
+        "HEALTHCHECK",
+        "RUN",
+        "STOPSIGNAL",
+        "USER",
+        "VOLUME",
         "WORKDIR",
     ];
     let instructions = instructions();
@@ -105,13 +116,17 @@ fn the_container_is_built_in_stages_and_run_by_nobody_special() {
     assert!(stages.iter().all(|image| image.contains(':') && !image.contains(":latest")), "{stages:?}");
     let last = instructions.iter().rposition(|(word, _)| word == "FROM").unwrap();
     let copied: Vec<_> = instructions[last..].iter().filter(|(word, _)| word == "COPY").collect();
-    assert!(copied.iter().all(|(_, what)| what.starts_with("--from=build ")), "sources stay in the first stage");
+    assert!(
+        copied.iter().all(|(_, what)| what.starts_with("--from=build ")),
+        "sources stay in the first stage"
+    );
     assert!(all("USER").first().is_some_and(|user| !user.starts_with('0') && !user.starts_with("root")));
     assert_eq!(all("VOLUME"), ["/catalogue"]);
     assert!(all("HEALTHCHECK").first().is_some_and(|check| check.contains("/health")));
     for (word, rest) in &instructions {
         if matches!(word.as_str(), "CMD" | "ENTRYPOINT") {
-            let list: Vec<String> = serde_json::from_str(rest).expect("a list, so that signals reach the program");
+            let list: Vec<String> =
+                serde_json::from_str(rest).expect("a list, so that signals reach the program");
             assert!(!list.is_empty());
         }
     }

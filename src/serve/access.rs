@@ -89,7 +89,9 @@ impl Holder {
             let below = below.and_then(|rest| rest.strip_prefix(source.as_str()));
             below.and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| !rest.is_empty())
         };
-        self.role >= Role::Writer && plain && ["record", "graph", "graph-store"].iter().any(|folder| own(folder))
+        self.role >= Role::Writer
+            && plain
+            && ["record", "graph", "graph-store"].iter().any(|folder| own(folder))
     }
 }
 
@@ -158,7 +160,15 @@ mod tests {
         for name in ["record/loc/1", "graph/loc/new", "graph-store/loc/a/b"] {
             assert!(may(&loc, name), "{name}");
         }
-        for name in ["record/loc2/1", "record/locx", "record/loc/", "record/bnf/1", "record/loc/../bnf/1", "work/1", ""] {
+        for name in [
+            "record/loc2/1",
+            "record/locx",
+            "record/loc/",
+            "record/bnf/1",
+            "record/loc/../bnf/1",
+            "work/1",
+            "",
+        ] {
             assert!(!may(&loc, name), "{name}");
             assert!(may(&writer(None), name), "{name}");
         }

@@ -139,7 +139,11 @@ mod tests {
     use std::net::Ipv4Addr;
 
     fn connections(most: usize, most_each: usize) -> Arc<Connections> {
-        Arc::new(Connections::new(&Limits { connections: most, connections_each: most_each, ..Limits::default() }))
+        Arc::new(Connections::new(&Limits {
+            connections: most,
+            connections_each: most_each,
+            ..Limits::default()
+        }))
     }
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

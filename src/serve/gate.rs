@@ -1,8 +1,10 @@
 //! What every request passes, on the way in and on the way out.
 //!
-//! On the way in: the length of the URL, the token, who may be here, a slot, the announced length
-//! of the body. All of it costs microseconds and happens before a handler sees the request. On the
-//! way out: the headers that every answer has. A handler that panics is an answer with status 500.
+//! On the way in: the length of the URL, the token, who may be here, the announced length of the
+//! body, the body, a slot. So a handler has the whole request, and a client that sends a byte now
+//! and then keeps nobody from being answered: its connection counts as waiting, and it has no slot.
+//! On the way out: the headers that every answer has. A handler that panics is an answer with
+//! status 500.
 
 #[cfg(test)]
 mod tests;
@@ -13,9 +15,9 @@ use super::listener::Peer;
 use super::log::{Entry, Logged};
 use super::problem::Problem;
 use super::{Site, routes};
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::any::Any;
@@ -29,26 +31,38 @@ const FORWARDED: &[&str] = &["forwarded", "x-forwarded-for", "x-real-ip", "via"]
 /// No script, nothing from elsewhere, in nobody's frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The body of a request, all of it. The gate leaves it with the request.
+#[derive(Clone)]
+pub struct Whole(pub Bytes);
+
 /// An answer that pages of other origins may read although the method was POST.
 #[derive(Clone, Copy)]
 pub struct Readable;
 
 pub async fn pass(State(site): State<Arc<Site>>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let working = request.extensions().get::<Peer>().map(|peer| peer.place.work());
     let method = request.method().clone();
-    let mut entry = Entry::new(Arc::clone(&site), method.clone(), route, working);
+    let mut entry = Entry::new(Arc::clone(&site), method.clone(), route);
     let mut response = match admit(&site, &mut request, &mut entry) {
         Err(problem) => problem.into_response(),
-        Ok(()) if method == Method::OPTIONS => preflight(entry.route()),
-        Ok(()) => run(&site, next, request).await,
+        Ok(_) if method == Method::OPTIONS => preflight(entry.route()),
+        Ok(limit) => match take_in(&site, &mut request, &mut entry, limit).await {
+            Err(problem) => problem.into_response(),
+            Ok(()) => run(&site, next, request).await,
+        },
     };
     dress(&mut response, &method, entry.route());
     entry.status = response.status().as_u16();
     response.map(|body| Body::new(Logged::new(body, entry)))
 }
 
-fn admit(site: &Site, request: &mut Request, entry: &mut Entry) -> Result<(), Problem> {
+/// What can be told from the head.
+fn admit(site: &Site, request: &mut Request, entry: &mut Entry) -> Result<BodyLimit, Problem> {
+    // RFC 9112, 3.2: one host, or it is not known what two servers in a row would make of it.
+    let hosts = request.headers().get_all(header::HOST).iter().count();
+    if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
+        return Err(Problem::bad_request("a request has one `Host` header"));
+    }
     let uri = request.uri();
     let length = uri.path().len() + uri.query().map_or(0, str::len);
     if length > site.limits.uri_length {
@@ -64,8 +78,7 @@ fn admit(site: &Site, request: &mut Request, entry: &mut Entry) -> Result<(), Pr
             site.metrics.token_refused();
         }
     })?;
-    let open = matches!(route, routes::HEALTH | routes::STYLE | routes::METRICS);
-    if !open {
+    if !is_open(route) {
         holder.at_least(site.settings.read)?;
     }
     let limit = BodyLimit {
@@ -76,17 +89,37 @@ fn admit(site: &Site, request: &mut Request, entry: &mut Entry) -> Result<(), Pr
     if announced(request.headers()).is_some_and(|length| length > limit.size as u64) {
         return Err(Problem::too_large(limit.size as u64));
     }
-    if !open {
+    entry.role = holder.role;
+    request.extensions_mut().insert::<Holder>(holder);
+    Ok(limit)
+}
+
+/// The body, and a slot. Until it has both, the connection may be closed for another one.
+async fn take_in(
+    site: &Site,
+    request: &mut Request,
+    entry: &mut Entry,
+    limit: BodyLimit,
+) -> Result<(), Problem> {
+    if matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) {
+        let body = std::mem::take(request.body_mut());
+        let whole = limit.read(body).await?;
+        request.extensions_mut().insert(Whole(whole));
+    }
+    entry.working = request.extensions().get::<Peer>().map(|peer| peer.place.work());
+    if !is_open(entry.route()) {
         let slot = Arc::clone(&site.slots).try_acquire_owned();
         entry.slot = Some(slot.map_err(|_| {
             site.metrics.turned_away();
             Problem::busy("the server has as many requests as it can work on", 1)
         })?);
     }
-    entry.role = holder.role;
-    request.extensions_mut().insert(limit);
-    request.extensions_mut().insert::<Holder>(holder);
     Ok(())
+}
+
+/// What is answered to everybody at any time.
+fn is_open(route: &str) -> bool {
+    matches!(route, routes::HEALTH | routes::STYLE | routes::METRICS)
 }
 
 /// Whether somebody asks who sits at the machine, or who may use the listener for administration.

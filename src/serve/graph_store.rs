@@ -8,8 +8,7 @@ mod tests;
 
 use super::access::Holder;
 use super::answer::{self, Answer};
-use super::gate::for_writers;
-use super::limits::BodyLimit;
+use super::gate::{Whole, for_writers};
 use super::multipart::parts;
 use super::negotiate::{GRAPHS, choose, listed};
 use super::parameters::{iri, media_type};
@@ -18,7 +17,6 @@ use super::service::{Change, GraphWrite, Written};
 use super::{Site, routes};
 use crate::decode::document;
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -33,15 +31,14 @@ use tokio::task::spawn_blocking;
 pub async fn named(
     State(site): State<Arc<Site>>,
     Extension(holder): Extension<Holder>,
-    Extension(limit): Extension<BodyLimit>,
     request: Request,
 ) -> Answer {
-    let (head, body) = request.into_parts();
+    let (head, _) = request.into_parts();
     let asked = Asked::read(head.uri.query().unwrap_or_default())?;
-    let exchange = Exchange { site: &site, holder, limit, head, format: asked.format };
+    let exchange = Exchange { site: &site, holder, head, format: asked.format };
     match asked.graph {
-        Some(graph) => exchange.answer(graph, body).await,
-        None if exchange.head.method == Method::POST => exchange.create(body).await,
+        Some(graph) => exchange.answer(graph).await,
+        None if exchange.head.method == Method::POST => exchange.create().await,
         None => Err(Problem::bad_request("say which graph: `?default` or `?graph=` and its IRI")),
     }
 }
@@ -50,18 +47,17 @@ pub async fn named(
 pub async fn direct(
     State(site): State<Arc<Site>>,
     Extension(holder): Extension<Holder>,
-    Extension(limit): Extension<BodyLimit>,
     request: Request,
 ) -> Answer {
-    let (head, body) = request.into_parts();
+    let (head, _) = request.into_parts();
     let asked = Asked::read(head.uri.query().unwrap_or_default())?;
     if asked.graph.is_some() {
         return Err(Problem::bad_request("the address names a graph and the query another one"));
     }
     let name = format!("{}{}", site.settings.base, head.uri.path().trim_start_matches('/'));
     let graph = iri("the address", &name)?;
-    let exchange = Exchange { site: &site, holder, limit, head, format: asked.format };
-    exchange.answer(graph.into(), body).await
+    let exchange = Exchange { site: &site, holder, head, format: asked.format };
+    exchange.answer(graph.into()).await
 }
 
 /// What the query string says.
@@ -95,23 +91,22 @@ impl Asked {
 struct Exchange<'a> {
     site: &'a Site,
     holder: Holder,
-    limit: BodyLimit,
     head: Parts,
     format: Option<String>,
 }
 
 impl Exchange<'_> {
-    async fn answer(self, graph: GraphName, body: Body) -> Answer {
+    async fn answer(self, graph: GraphName) -> Answer {
         match self.head.method {
             Method::GET | Method::HEAD => self.show(graph).await,
             Method::PUT => {
                 self.check(&graph)?;
-                let triples = self.read(body, &graph).await?;
+                let triples = self.read(&graph).await?;
                 self.write(graph, Change::Replace(triples)).await
             }
             Method::POST => {
                 self.check(&graph)?;
-                let triples = self.read(body, &graph).await?;
+                let triples = self.read(&graph).await?;
                 self.write(graph, Change::Add(triples)).await
             }
             Method::DELETE => {
@@ -131,17 +126,18 @@ impl Exchange<'_> {
     }
 
     /// A new graph with a name of ours. The writer of a source gets one that it may write.
-    async fn create(self, body: Body) -> Answer {
+    async fn create(self) -> Answer {
         for_writers(self.site, &self.holder)?;
         let mut random = [0; 16];
         SystemRandom::new()
             .fill(&mut random)
             .map_err(|_| Problem::busy("the system gives no random numbers", 1))?;
         let source = self.holder.source.as_ref().map_or_else(String::new, |source| format!("{source}/"));
-        let name = format!("{}graph-store/{source}{:032x}", self.site.settings.base, u128::from_be_bytes(random));
+        let name =
+            format!("{}graph-store/{source}{:032x}", self.site.settings.base, u128::from_be_bytes(random));
         let graph: GraphName = iri("the new graph", &name)?.into();
         self.check(&graph)?;
-        let triples = self.read(body, &graph).await?;
+        let triples = self.read(&graph).await?;
         let mut response = self.write(graph, Change::Add(triples)).await?;
         *response.status_mut() = StatusCode::CREATED;
         if let Ok(name) = HeaderValue::from_str(&name) {
@@ -168,11 +164,11 @@ impl Exchange<'_> {
     }
 
     /// The statements of a body: one document, or several in parts.
-    async fn read(&self, body: Body, graph: &GraphName) -> Result<Vec<Triple>, Problem> {
+    async fn read(&self, graph: &GraphName) -> Result<Vec<Triple>, Problem> {
         let kind = media_type(&self.head.headers)?;
         let several = kind == "multipart/form-data";
         let format = if several { RdfFormat::Turtle } else { syntax(&kind)? };
-        let body = self.limit.read(body).await?;
+        let body = self.head.extensions.get::<Whole>().map(|Whole(body)| body.clone()).unwrap_or_default();
         let base = match graph {
             GraphName::NamedNode(name) => name.clone(),
             _ => NamedNode::new_unchecked(format!("{}graph-store", self.site.settings.base)),
@@ -198,9 +194,8 @@ fn all(body: &[u8], headers: &HeaderMap, base: &str) -> Result<Vec<Triple>, Prob
 }
 
 fn syntax(media_type: &str) -> Result<RdfFormat, Problem> {
-    RdfFormat::from_media_type(media_type).ok_or_else(|| {
-        Problem::unsupported(format!("`{media_type}` is not RDF; send {}", listed(GRAPHS)))
-    })
+    RdfFormat::from_media_type(media_type)
+        .ok_or_else(|| Problem::unsupported(format!("`{media_type}` is not RDF; send {}", listed(GRAPHS))))
 }
 
 fn parse(body: &[u8], format: RdfFormat, base: &str) -> Result<Vec<Triple>, Problem> {

@@ -87,7 +87,9 @@ mod tests {
             html.finish().contains("<a ")
         };
         assert!(linked("https://a.example/") && linked("HTTP://a.example/"));
-        for address in ["javascript:alert(1)", "data:text/html,x", "javascript://%0aalert(1)", "urn:x", "//a.example"] {
+        for address in
+            ["javascript:alert(1)", "data:text/html,x", "javascript://%0aalert(1)", "urn:x", "//a.example"]
+        {
             assert!(!linked(address), "{address}");
         }
     }

@@ -6,7 +6,7 @@
 use super::access::Role;
 use super::problem::Problem;
 use super::service::QueryLimits;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
 use std::time::Duration;
@@ -92,7 +92,7 @@ impl Limits {
     }
 }
 
-/// How the body of one request is read. The gate leaves it with the request.
+/// How the body of one request is read.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimit {
     pub size: usize,
@@ -102,7 +102,7 @@ pub struct BodyLimit {
 
 impl BodyLimit {
     /// The whole body, or why not.
-    pub async fn read(self, mut body: Body) -> Result<Vec<u8>, Problem> {
+    pub async fn read(self, mut body: Body) -> Result<Bytes, Problem> {
         let slow = || Problem::new(StatusCode::REQUEST_TIMEOUT, "the body comes too slowly");
         let end = Instant::now() + self.total;
         let mut read = Vec::new();
@@ -110,7 +110,7 @@ impl BodyLimit {
             let next = end.min(Instant::now() + self.idle);
             let frame = match timeout_at(next, body.frame()).await {
                 Err(_) => return Err(slow()),
-                Ok(None) => return Ok(read),
+                Ok(None) => return Ok(read.into()),
                 Ok(Some(Err(_))) => return Err(Problem::bad_request("the body ends in the middle")),
                 Ok(Some(Ok(frame))) => frame,
             };
@@ -130,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_is_read_to_its_limit_and_no_further() {
         let limit = |size| BodyLimit { size, idle: Duration::from_secs(5), total: Duration::from_secs(5) };
-        assert_eq!(limit(5).read(Body::from("12345")).await.expect("a body"), b"12345");
+        assert_eq!(limit(5).read(Body::from("12345")).await.expect("a body"), "12345");
         let refused = limit(4).read(Body::from("12345")).await;
         assert_eq!(refused.map_err(|problem| problem.status), Err(StatusCode::PAYLOAD_TOO_LARGE));
     }

@@ -77,7 +77,8 @@ async fn show(site: &Site, uri: &Uri, headers: &HeaderMap) -> Answer {
         set.insert(header::CONTENT_LOCATION, place);
     }
     for other in VIEWS {
-        let link = format!("<{place}.{}>; rel=\"alternate\"; type=\"{}\"", other.suffix(), other.media_type());
+        let link =
+            format!("<{place}.{}>; rel=\"alternate\"; type=\"{}\"", other.suffix(), other.media_type());
         if let Ok(link) = HeaderValue::from_str(&link) {
             set.append(header::LINK, link);
         }

@@ -3,9 +3,9 @@
 //! The line has the route and not the path, the number of a token's role and not the token, and
 //! never a query string or a header: what is not written cannot leak.
 
-use super::{Site, routes};
 use super::access::Role;
 use super::connections::Working;
+use super::{Site, routes};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::MatchedPath;
 use axum::http::Method;
@@ -30,11 +30,11 @@ pub struct Entry {
     bytes: u64,
     pub slot: Option<OwnedSemaphorePermit>,
     /// Shows that the connection works until the answer is out.
-    _working: Option<Working>,
+    pub working: Option<Working>,
 }
 
 impl Entry {
-    pub fn new(site: Arc<Site>, method: Method, route: Option<MatchedPath>, working: Option<Working>) -> Self {
+    pub fn new(site: Arc<Site>, method: Method, route: Option<MatchedPath>) -> Self {
         Self {
             site,
             started: Instant::now(),
@@ -44,7 +44,7 @@ impl Entry {
             status: HUNG_UP,
             bytes: 0,
             slot: None,
-            _working: working,
+            working: None,
         }
     }
 

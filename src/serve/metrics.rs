@@ -92,7 +92,9 @@ impl Metrics {
         header(out, "request_seconds", "histogram", "Time to the last byte of the answer.");
         for (route, counts) in routes.iter() {
             let mut sum = 0;
-            for (bound, count) in BUCKETS.iter().map(f64::to_string).chain(["+Inf".to_owned()]).zip(counts.buckets) {
+            for (bound, count) in
+                BUCKETS.iter().map(f64::to_string).chain(["+Inf".to_owned()]).zip(counts.buckets)
+            {
                 sum += count;
                 let labels = format_args!("route=\"{route}\",le=\"{bound}\"");
                 line(out, format_args!("pinakes_request_seconds_bucket{{{labels}}} {sum}"));

@@ -48,8 +48,8 @@ pub use listener::Peer;
 pub use page::{Local, page};
 pub use problem::Problem;
 pub use service::{
-    Change, Content, Description, GraphWrite, Inbound, Later, OaiAnswer, QueryLimits, Question, Refusal, Reply,
-    Service, Statistics, Status, Written,
+    Change, Content, Description, GraphWrite, Inbound, Later, OaiAnswer, QueryLimits, Question, Refusal,
+    Reply, Service, Statistics, Status, Written,
 };
 pub use update::Update;
 
@@ -139,7 +139,11 @@ pub struct Server {
 
 impl Server {
     /// Opens the sockets. `more` are routes of others, served behind the same gate.
-    pub async fn bind(settings: Settings, service: Arc<dyn Service>, more: Router) -> Result<Self, ServeError> {
+    pub async fn bind(
+        settings: Settings,
+        service: Arc<dyn Service>,
+        more: Router,
+    ) -> Result<Self, ServeError> {
         let has_token = !token::list(&settings.tokens)?.is_empty();
         for address in [Some(settings.bind), settings.admin_bind].into_iter().flatten() {
             may_bind(address, settings.public, has_token)?;

@@ -77,7 +77,8 @@ mod tests {
 
     fn cut(body: &str) -> Result<Vec<(Option<String>, String)>, ()> {
         let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("multipart/form-data; boundary=\"xyz\""));
+        headers
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("multipart/form-data; boundary=\"xyz\""));
         let parts = parts(body.as_bytes(), &headers).map_err(|_| ())?;
         let shown = |part: &Part<'_>| {
             let kind = part.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -88,10 +89,14 @@ mod tests {
 
     #[test]
     fn parts_are_told_apart() {
-        let body = "--xyz\r\nContent-Type: text/turtle\r\n\r\n<a> <b> 1 .\r\n\r\n--xyz \r\n\r\ntwo\r\n--xyz--\r\n";
+        let body =
+            "--xyz\r\nContent-Type: text/turtle\r\n\r\n<a> <b> 1 .\r\n\r\n--xyz \r\n\r\ntwo\r\n--xyz--\r\n";
         assert_eq!(
             cut(body),
-            Ok(vec![(Some("text/turtle".to_owned()), "<a> <b> 1 .\r\n".to_owned()), (None, "two".to_owned())])
+            Ok(vec![
+                (Some("text/turtle".to_owned()), "<a> <b> 1 .\r\n".to_owned()),
+                (None, "two".to_owned())
+            ])
         );
         assert_eq!(cut("preamble\r\n--xyz\r\n\r\none\r\n--xyz--"), Ok(vec![(None, "one".to_owned())]));
         assert_eq!(cut("--xyz--"), Ok(vec![]));

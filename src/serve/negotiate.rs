@@ -72,7 +72,11 @@ pub const GRAPHS: &[Offer<RdfFormat>] = &[
         names: &["jsonld", "json-ld", "json"],
     },
     Offer { form: RdfFormat::TriG, media_types: &["application/trig"], names: &["trig"] },
-    Offer { form: RdfFormat::NQuads, media_types: &["application/n-quads"], names: &["nq", "nquads", "n-quads"] },
+    Offer {
+        form: RdfFormat::NQuads,
+        media_types: &["application/n-quads"],
+        names: &["nq", "nquads", "n-quads"],
+    },
 ];
 
 /// A description: statements for programs, a page for browsers, which name HTML in `Accept`.
@@ -126,7 +130,11 @@ pub fn choose<'a, T>(
     }
     let mut best: Option<(&Offer<T>, u16)> = None;
     for offer in offers {
-        let weight = offer.media_types.iter().map(|name| weight(&ranges, name)).max().unwrap_or(0);
+        // Another name of a form counts only if it is named: `*/*` must not bring back what
+        // `text/turtle;q=0` excludes.
+        let exact = |name: &&str| ranges.iter().find(|range| range.is(name)).map(|range| range.weight);
+        let others = offer.media_types.iter().skip(1).filter_map(exact).max().unwrap_or(0);
+        let weight = weight(&ranges, offer.media_type()).max(others);
         // Of equals the first wins.
         if weight > best.map_or(0, |(_, weight)| weight) {
             best = Some((offer, weight));
@@ -145,6 +153,15 @@ struct Range<'a> {
     kind: &'a str,
     subtype: &'a str,
     weight: u16,
+}
+
+impl Range<'_> {
+    /// Whether it is this media type, named in full.
+    fn is(&self, media_type: &str) -> bool {
+        media_type.split_once('/').is_some_and(|(kind, subtype)| {
+            self.kind.eq_ignore_ascii_case(kind) && self.subtype.eq_ignore_ascii_case(subtype)
+        })
+    }
 }
 
 fn range(text: &str) -> Option<Range<'_>> {
@@ -170,12 +187,11 @@ fn thousandths(text: &str) -> Option<u16> {
 
 /// The weight of a media type: that of the range that names it most exactly.
 fn weight(ranges: &[Range<'_>], media_type: &str) -> u16 {
-    let Some((kind, subtype)) = media_type.split_once('/') else { return 0 };
+    let kind = media_type.split('/').next().unwrap_or_default();
     let exactness = |range: &Range<'_>| match (range.kind, range.subtype) {
         ("*", "*") => Some(0),
-        (k, "*") if k.eq_ignore_ascii_case(kind) => Some(1),
-        (k, s) if k.eq_ignore_ascii_case(kind) && s.eq_ignore_ascii_case(subtype) => Some(2),
-        _ => None,
+        (given, "*") if given.eq_ignore_ascii_case(kind) => Some(1),
+        _ => range.is(media_type).then_some(2),
     };
     let fitting = ranges.iter().filter_map(|range| Some((exactness(range)?, range.weight)));
     fitting.max_by_key(|(exactness, _)| *exactness).map_or(0, |(_, weight)| weight)

@@ -2,14 +2,13 @@
 
 use super::Site;
 use super::answer::{Answer, content_type};
-use super::gate::Readable;
-use super::limits::BodyLimit;
+use super::gate::{Readable, Whole};
 use super::parameters::{media_type, text};
 use super::problem::Problem;
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use std::sync::Arc;
 
@@ -20,15 +19,13 @@ pub async fn get(State(site): State<Arc<Site>>, uri: Uri) -> Answer {
 /// OAI-PMH 2.0, 3.1.1.2: the arguments are in the body, and only there.
 pub async fn post(
     State(site): State<Arc<Site>>,
-    Extension(limit): Extension<BodyLimit>,
-    request: Request,
+    Extension(Whole(body)): Extension<Whole>,
+    headers: HeaderMap,
 ) -> Answer {
-    let (head, body) = request.into_parts();
-    if media_type(&head.headers)? != "application/x-www-form-urlencoded" {
+    if media_type(&headers)? != "application/x-www-form-urlencoded" {
         return Err(Problem::unsupported("arguments are sent as application/x-www-form-urlencoded"));
     }
-    let arguments = text(limit.read(body).await?)?;
-    answer(&site, arguments).await
+    answer(&site, text(body)?).await
 }
 
 async fn answer(site: &Site, arguments: String) -> Answer {

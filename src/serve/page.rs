@@ -91,12 +91,17 @@ fn escaped(text: &str) -> String {
 fn begin(html: &mut Html, title: &str, base_path: &str, alternates: &[(String, &'static str)]) {
     html.markup("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     html.markup("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>");
-    html.text(title).markup("</title><link rel=\"stylesheet\" href=\"").text(base_path).markup("style.css\">");
+    html.text(title)
+        .markup("</title><link rel=\"stylesheet\" href=\"")
+        .text(base_path)
+        .markup("style.css\">");
     for (place, media_type) in alternates {
         html.markup("<link rel=\"alternate\" type=\"").text(media_type).markup("\" href=\"").text(place);
         html.markup("\">");
     }
-    html.markup("</head>\n<body><header><a href=\"").text(base_path).markup("\">Catalogue</a><nav><a href=\"");
+    html.markup("</head>\n<body><header><a href=\"")
+        .text(base_path)
+        .markup("\">Catalogue</a><nav><a href=\"");
     html.text(base_path).markup("sparql\">Query</a></nav></header>\n");
 }
 
@@ -122,12 +127,12 @@ impl<'a> Page<'a> {
     }
 
     fn literals(&self, property: NamedNodeRef<'_>) -> impl Iterator<Item = &'a Literal> {
-        self.own().iter().filter(move |triple| triple.predicate == property).filter_map(|triple| {
-            match &triple.object {
+        self.own().iter().filter(move |triple| triple.predicate == property).filter_map(
+            |triple| match &triple.object {
                 Term::Literal(literal) => Some(literal),
                 _ => None,
-            }
-        })
+            },
+        )
     }
 
     /// What the page is headed by: a name without a language or in English first.
@@ -197,12 +202,18 @@ impl<'a> Page<'a> {
     }
 
     fn statements(&self, html: &mut Html) {
-        let shown_above = |property: &NamedNode| {
-            *property == rdf::TYPE
-                || SUMMARIES.iter().chain(&ELSEWHERE).any(|other| *property == *other)
+        let heading = self.heading().cloned().map(Term::from);
+        let is_of = |triple: &Triple, list: &[NamedNodeRef<'static>]| {
+            list.iter().any(|property| triple.predicate == *property)
+        };
+        let is_elsewhere_on_the_page = |triple: &Triple| {
+            triple.predicate == rdf::TYPE
+                || is_of(triple, &SUMMARIES)
+                || is_of(triple, &ELSEWHERE)
+                || is_of(triple, &NAMES) && heading.as_ref() == Some(&triple.object)
         };
         let rest: Vec<&Triple> =
-            self.own().iter().copied().filter(|triple| !shown_above(&triple.predicate)).collect();
+            self.own().iter().copied().filter(|triple| !is_elsewhere_on_the_page(triple)).collect();
         if !rest.is_empty() {
             html.markup("<section><h2>Description</h2>");
             self.list(html, &rest, &mut vec![self.me.clone()]);
@@ -215,7 +226,13 @@ impl<'a> Page<'a> {
     fn list(&self, html: &mut Html, triples: &[&Triple], path: &mut Vec<String>) {
         let mut by_property: BTreeMap<String, Vec<&Term>> = BTreeMap::new();
         for triple in triples {
-            by_property.entry(self.property(&triple.predicate)).or_default().push(&triple.object);
+            match &triple.object {
+                // What kind of node it is stands above the rest, as on the page itself.
+                Term::NamedNode(kind) if triple.predicate == rdf::TYPE => {
+                    html.markup("<p class=\"kind\">").text(&self.property(kind)).markup("</p>");
+                }
+                object => by_property.entry(self.property(&triple.predicate)).or_default().push(object),
+            }
         }
         html.markup("<dl>");
         for (property, mut values) in by_property {

@@ -1,6 +1,7 @@
 //! The parameters of the SPARQL protocol and the graph store, from a query string or a form.
 
 use super::problem::Problem;
+use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
 use oxrdf::NamedNode;
 use std::borrow::Cow;
@@ -95,8 +96,8 @@ pub fn media_type(headers: &HeaderMap) -> Result<String, Problem> {
 }
 
 /// A body as text.
-pub fn text(body: Vec<u8>) -> Result<String, Problem> {
-    String::from_utf8(body).map_err(|_| Problem::bad_request("the body is not in UTF-8"))
+pub fn text(body: Bytes) -> Result<String, Problem> {
+    String::from_utf8(body.into()).map_err(|_| Problem::bad_request("the body is not in UTF-8"))
 }
 
 #[cfg(test)]
@@ -112,7 +113,9 @@ mod tests {
 
     #[test]
     fn each_parameter_finds_its_place() {
-        let read = read("query=ASK+%7B%7D&default-graph-uri=http%3A%2F%2Fa&default-graph-uri=http://b&x=y&format=json");
+        let read = read(
+            "query=ASK+%7B%7D&default-graph-uri=http%3A%2F%2Fa&default-graph-uri=http://b&x=y&format=json",
+        );
         let read = read.expect("parameters");
         assert_eq!(read.query.as_deref(), Some("ASK {}"));
         assert_eq!(read.default_graphs.len(), 2);

@@ -13,8 +13,7 @@ mod tests;
 use super::access::Holder;
 use super::answer::{self, Answer};
 use super::form::{Form, form};
-use super::gate::{Readable, for_writers};
-use super::limits::BodyLimit;
+use super::gate::{Readable, Whole, for_writers};
 use super::negotiate::{GRAPHS, Offer, RESULTS, choose, listed};
 use super::parameters::{Parameters, media_type, text};
 use super::problem::Problem;
@@ -30,10 +29,9 @@ use std::sync::Arc;
 pub async fn endpoint(
     State(site): State<Arc<Site>>,
     Extension(holder): Extension<Holder>,
-    Extension(limit): Extension<BodyLimit>,
     request: Request,
 ) -> Answer {
-    let (head, body) = request.into_parts();
+    let (mut head, _) = request.into_parts();
     let mut parameters = Parameters::default();
     parameters.add(head.uri.query().unwrap_or_default().as_bytes())?;
     match head.method {
@@ -48,12 +46,14 @@ pub async fn endpoint(
         Method::POST => {
             let kind = media_type(&head.headers)?;
             if !matches!(kind.as_str(), FORM | QUERY | UPDATE) {
-                return Err(Problem::unsupported(format!("`{kind}` is none of {FORM}, {QUERY} and {UPDATE}")));
+                return Err(Problem::unsupported(format!(
+                    "`{kind}` is none of {FORM}, {QUERY} and {UPDATE}"
+                )));
             }
             if kind == UPDATE {
                 for_writers(&site, &holder)?;
             }
-            let body = limit.read(body).await?;
+            let body = head.extensions.remove::<Whole>().map(|Whole(body)| body).unwrap_or_default();
             match kind.as_str() {
                 FORM => parameters.add(&body)?,
                 QUERY => alone(&mut parameters.query, "query", text(body)?)?,
@@ -90,7 +90,9 @@ async fn ask(
     headers: &HeaderMap,
 ) -> Answer {
     if !parameters.using.is_empty() || !parameters.using_named.is_empty() {
-        return Err(Problem::bad_request("`using-graph-uri` is for updates; queries have `default-graph-uri`"));
+        return Err(Problem::bad_request(
+            "`using-graph-uri` is for updates; queries have `default-graph-uri`",
+        ));
     }
     let limits = site.limits.query(holder.role);
     if query.len() > limits.text {
@@ -132,7 +134,9 @@ fn chosen<T: Copy>(chosen: Option<&Offer<T>>, offers: &[Offer<T>]) -> Result<T, 
 async fn change(site: &Site, holder: Holder, text: String, parameters: Parameters) -> Answer {
     for_writers(site, &holder)?;
     if !parameters.default_graphs.is_empty() || !parameters.named_graphs.is_empty() {
-        return Err(Problem::bad_request("`default-graph-uri` is for queries; updates have `using-graph-uri`"));
+        return Err(Problem::bad_request(
+            "`default-graph-uri` is for queries; updates have `using-graph-uri`",
+        ));
     }
     let base = endpoint_iri(site);
     let update = Update { text, base, using: parameters.using, using_named: parameters.using_named };

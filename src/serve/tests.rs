@@ -125,7 +125,9 @@ impl Service for Double {
     }
 
     fn oai(&self, arguments: String) -> Later<'_, Result<OaiAnswer, Refusal>> {
-        Box::pin(async move { Ok(OaiAnswer { status: 200, xml: format!("<x>{arguments}</x>"), retry_after: None }) })
+        Box::pin(async move {
+            Ok(OaiAnswer { status: 200, xml: format!("<x>{arguments}</x>"), retry_after: None })
+        })
     }
 
     fn backup(&self) -> Later<'_, Result<String, Refusal>> {
@@ -301,9 +303,12 @@ fn a_public_server_is_meant_and_has_a_token() {
 
 #[test]
 fn the_path_of_a_base_is_known() {
-    for (base, path) in
-        [("http://a.example/", "/"), ("http://a.example", "/"), ("https://a.example/b/c/", "/b/c/"), ("http://a/b", "/b/")]
-    {
+    for (base, path) in [
+        ("http://a.example/", "/"),
+        ("http://a.example", "/"),
+        ("https://a.example/b/c/", "/b/c/"),
+        ("http://a/b", "/b/"),
+    ] {
         assert_eq!(base_path(base), path, "{base}");
     }
 }
@@ -339,7 +344,11 @@ async fn admin_routes_are_for_whoever_runs_the_server() {
     assert_eq!(server.ask("POST /admin/backup", &[&bearer], "").await.status, 404);
     let metrics = request(admin, "GET /metrics", &[], b"").await;
     assert_eq!(metrics.status, 200);
-    assert!(metrics.body.contains("pinakes_requests_total{route=\"/metrics\",status=\"404\"} 1"), "{}", metrics.body);
+    assert!(
+        metrics.body.contains("pinakes_requests_total{route=\"/metrics\",status=\"404\"} 1"),
+        "{}",
+        metrics.body
+    );
     assert_eq!(metrics.header("access-control-allow-origin"), None);
     assert_eq!(request(admin, "POST /admin/backup", &[], b"").await.status, 401);
     let backup = request(admin, "POST /admin/backup", &[&bearer], b"").await;

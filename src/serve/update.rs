@@ -74,12 +74,8 @@ impl Update {
 
 fn targets(operation: &GraphUpdateOperation) -> Vec<Target<'_>> {
     match operation {
-        GraphUpdateOperation::InsertData { data } => {
-            data.iter().map(|quad| one(&quad.graph_name)).collect()
-        }
-        GraphUpdateOperation::DeleteData { data } => {
-            data.iter().map(|quad| one(&quad.graph_name)).collect()
-        }
+        GraphUpdateOperation::InsertData { data } => data.iter().map(|quad| one(&quad.graph_name)).collect(),
+        GraphUpdateOperation::DeleteData { data } => data.iter().map(|quad| one(&quad.graph_name)).collect(),
         GraphUpdateOperation::DeleteInsert { delete, insert, .. } => {
             let deleted = delete.iter().map(|quad| &quad.graph_name);
             deleted.chain(insert.iter().map(|quad| &quad.graph_name)).map(pattern_target).collect()

@@ -64,14 +64,20 @@ async fn parts_are_one_graph() {
 #[tokio::test]
 async fn what_cannot_be_stored_changes_nothing() {
     let (server, bearer) = started().await;
-    let doctype = "<!DOCTYPE x [<!ENTITY e \"eeee\">]><r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"/>";
+    let doctype =
+        "<!DOCTYPE x [<!ENTITY e \"eeee\">]><r:RDF xmlns:r=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"/>";
     let deep = "[".repeat(5000);
     for (path, kind, body, status) in [
         (GRAPH, "Content-Type: text/turtle", "<a> <b>", 400),
         (GRAPH, "Content-Type: text/turtle", deep.as_str(), 400),
         (GRAPH, "Content-Type: application/ld+json", deep.as_str(), 400),
         (GRAPH, "Content-Type: application/rdf+xml", doctype, 400),
-        (GRAPH, "Content-Type: application/ld+json", "{\"@context\": \"http://127.0.0.1:1/c\", \"b\": 1}", 400),
+        (
+            GRAPH,
+            "Content-Type: application/ld+json",
+            "{\"@context\": \"http://127.0.0.1:1/c\", \"b\": 1}",
+            400,
+        ),
         (GRAPH, "Content-Type: application/trig", "<http://h> { <http://a> <http://b> 1 }", 400),
         (GRAPH, "Content-Type: image/png", "x", 415),
         (GRAPH, "X-No: type", "x", 415),
@@ -93,7 +99,9 @@ async fn the_writer_of_a_source_writes_its_graphs_alone() {
     let bearer = format!("Authorization: Bearer {token}");
     let put = |path: &'static str| {
         let (server, bearer) = (&server, &bearer);
-        async move { server.ask(&format!("PUT {path}"), &[TURTLE, bearer], "<http://a> <http://p> 1 .").await.status }
+        async move {
+            server.ask(&format!("PUT {path}"), &[TURTLE, bearer], "<http://a> <http://p> 1 .").await.status
+        }
     };
     assert_eq!(put("/graph-store/loc/a").await, 201);
     assert_eq!(put("/graph-store?graph=http%3A%2F%2Flibrary.example%2Frecord%2Floc%2F1").await, 201);
@@ -106,5 +114,9 @@ async fn the_writer_of_a_source_writes_its_graphs_alone() {
         assert_eq!(put(path).await, 403, "{path}");
     }
     let made = server.ask("POST /graph-store", &[TURTLE, &bearer], "<http://a> <http://p> 1 .").await;
-    assert!(made.header("location").is_some_and(|place| place.contains("/graph-store/loc/")), "{}", made.head);
+    assert!(
+        made.header("location").is_some_and(|place| place.contains("/graph-store/loc/")),
+        "{}",
+        made.head
+    );
 }

@@ -2,8 +2,8 @@
 
 use super::by_suffix;
 use crate::ontology::{bf, dcterms, owl, rdf};
-use crate::serve::tests::{BASE, Running, start, thing};
 use crate::serve::negotiate::Offer;
+use crate::serve::tests::{BASE, Running, start, thing};
 use crate::serve::{Description, Inbound};
 use oxrdf::{BlankNode, Literal, NamedNode, Triple};
 
@@ -19,7 +19,11 @@ fn person() -> Description {
     let title = BlankNode::default();
     person.triples.extend([
         Triple::new(me.clone(), rdf::TYPE, bf::PERSON),
-        Triple::new(me.clone(), dcterms::DESCRIPTION, Literal::new_language_tagged_literal("Écrivain", "fr").expect("a tag")),
+        Triple::new(
+            me.clone(),
+            dcterms::DESCRIPTION,
+            Literal::new_language_tagged_literal("Écrivain", "fr").expect("a tag"),
+        ),
         Triple::new(me.clone(), owl::SAME_AS, node("https://authority.example/77")),
         Triple::new(me.clone(), dcterms::RELATION, node("javascript:alert(1)")),
         Triple::new(me.clone(), dcterms::SUBJECT, node("http://library.example/subject/9")),
@@ -113,9 +117,15 @@ async fn what_moved_leads_on_and_what_is_gone_is_gone() {
     assert_eq!((suffixed.status, suffixed.header("location")), (301, Some("/work/new.ttl")));
     assert_eq!(server.get("/record/a/9", &[]).await.status, 410);
     assert_eq!(server.get("/record/a/b.ttl", &[]).await.status, 200, "an id may end like a suffix");
-    for path in ["/work/none", "/work/none.ttl", "/favicon.ico", "/..%2f", "/%00", "/a/b/c/d", "/%3Cscript%3E"] {
+    for path in
+        ["/work/none", "/work/none.ttl", "/favicon.ico", "/..%2f", "/%00", "/a/b/c/d", "/%3Cscript%3E"]
+    {
         let none = server.get(path, &[]).await;
-        assert_eq!((none.status, none.header("content-type")), (404, Some("text/plain; charset=utf-8")), "{path}");
+        assert_eq!(
+            (none.status, none.header("content-type")),
+            (404, Some("text/plain; charset=utf-8")),
+            "{path}"
+        );
     }
     let page = server.get("/work/none", &["Accept: text/html"]).await;
     assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")));

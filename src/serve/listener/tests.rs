@@ -40,6 +40,29 @@ async fn a_thousand_slow_clients_silence_nobody() {
     assert!(open.and_then(|open| open.parse().ok()).is_some_and(|open: usize| open <= 128), "{open:?}");
 }
 
+/// The same with bodies: who has not sent one whole keeps nobody from being answered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn slow_bodies_take_neither_slots_nor_places() {
+    let server = start(|settings| {
+        settings.limits.connections = 32;
+        settings.limits.requests = 4;
+    })
+    .await;
+    let head = "POST /sparql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/sparql-query\r\nContent-Length: 9\r\n\r\nASK";
+    let mut slow = Vec::new();
+    for _ in 0..100 {
+        let mut client = TcpStream::connect(server.address).await.expect("connected");
+        client.write_all(head.as_bytes()).await.expect("sent");
+        slow.push(client);
+    }
+    for _ in 0..10 {
+        assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200);
+    }
+    let mut last = slow.pop().expect("a client");
+    last.write_all(b" { } #").await.expect("sent");
+    assert_eq!(read(&mut last).await.status, 200, "whoever finishes in time is answered");
+}
+
 #[tokio::test]
 async fn half_a_header_and_an_idle_connection_end() {
     let server = start(|settings| settings.limits.head_time = Duration::from_millis(200)).await;
@@ -140,6 +163,28 @@ async fn headers_and_addresses_have_an_end() {
 }
 
 #[tokio::test]
+async fn odd_requests_are_refused_and_harm_nothing() {
+    let server = start(|_| {}).await;
+    for (request, statuses) in [
+        ("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", &[400][..]),
+        ("GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n", &[400]),
+        ("GET /health HTTP/1.0\r\n\r\n", &[200]),
+        ("GET http://elsewhere.example/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[200]),
+        ("OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[204]),
+        ("CONNECT a.example:80 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[400, 404, 405]),
+        ("BREW /sparql HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[405]),
+        ("GET /health HTTP/2.0\r\nHost: x\r\n\r\n", &[0, 400, 505]),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 400, 505]),
+        ("\u{0}\u{1}\u{2}\r\n\r\n", &[400]),
+        ("GET /health HTTP/1.1\nHost: x\nConnection: close\n\n", &[200, 400]),
+    ] {
+        let status = raw(server.address, request.as_bytes()).await.status;
+        assert!(statuses.contains(&status), "{status} for {request}");
+    }
+    assert!(server.get("/metrics", &[]).await.body.contains("pinakes_panics_total 0"));
+}
+
+#[tokio::test]
 async fn requests_in_a_row_are_answered_in_a_row() {
     let server = start(|_| {}).await;
     let two = "GET /sparql?query=ASK+1 HTTP/1.1\r\nHost: x\r\n\r\nGET /sparql?query=ASK+2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -170,13 +215,21 @@ async fn nothing_is_smuggled() {
         ("Transfer-Encoding: chunked", "-1\r\n\r\n"),
         ("Transfer-Encoding: chunked", "ffffffffffffffffff\r\n\r\n"),
     ] {
-        let request = format!("POST /health HTTP/1.1\r\nHost: x\r\n{shape}\r\n\r\n{body}{hidden}");
-        let answer = raw(server.address, request.as_bytes()).await;
-        let all = format!("{}{}", answer.head, answer.body);
-        assert!(!all.contains("smuggled"), "{shape}: {all}");
-        assert!(all.matches("HTTP/1.1 ").count() <= 1, "{shape}: {all}");
+        // One handler reads its body, the other one does not.
+        for line in ["POST /health", "POST /sparql"] {
+            let kind = "Content-Type: application/sparql-query";
+            let request = format!("{line} HTTP/1.1\r\nHost: x\r\n{kind}\r\n{shape}\r\n\r\n{body}{hidden}");
+            let answer = raw(server.address, request.as_bytes()).await;
+            let all = format!("{}{}", answer.head, answer.body);
+            assert!(!all.contains("smuggled"), "{line} {shape}: {all}");
+            assert!(all.matches("HTTP/1.1 ").count() <= 1, "{line} {shape}: {all}");
+        }
     }
-    assert_eq!(server.get("/health", &[]).await.status, 200);
+    // The same in good shape is two requests, or this test would prove nothing.
+    let kind = "Content-Type: application/sparql-query\r\nTransfer-Encoding: chunked";
+    let last = hidden.replace("Host: x", "Host: x\r\nConnection: close");
+    let good = format!("POST /sparql HTTP/1.1\r\nHost: x\r\n{kind}\r\n\r\n3\r\nASK\r\n0\r\n\r\n{last}");
+    assert!(raw(server.address, good.as_bytes()).await.body.contains("ASK smuggled|"));
 }
 
 #[tokio::test]

@@ -10,7 +10,8 @@ const UPDATE: &str = "Content-Type: application/sparql-update";
 #[tokio::test]
 async fn a_query_comes_in_three_ways() {
     let server = start(|_| {}).await;
-    let dataset = "default-graph-uri=http%3A%2F%2Fa&named-graph-uri=http%3A%2F%2Fb&named-graph-uri=http%3A%2F%2Fc";
+    let dataset =
+        "default-graph-uri=http%3A%2F%2Fa&named-graph-uri=http%3A%2F%2Fb&named-graph-uri=http%3A%2F%2Fc";
     let get = server.get(&format!("/sparql?query=ASK+%7B%7D&{dataset}"), &[]).await;
     let form = server.ask("POST /sparql", &[FORM], &format!("query=ASK%20%7B%7D&{dataset}")).await;
     let direct = server.ask(&format!("POST /sparql?{dataset}"), &[QUERY], "ASK {}").await;
@@ -67,7 +68,11 @@ async fn answers_come_as_they_are_wanted() {
     let server = start(|_| {}).await;
     for (query, accept, media_type) in [
         ("SELECT+x", "Accept: text/csv", "text/csv; charset=utf-8"),
-        ("SELECT+x", "Accept: application/sparql-results+xml;q=0.9, text/csv;q=0.1", "application/sparql-results+xml"),
+        (
+            "SELECT+x",
+            "Accept: application/sparql-results+xml;q=0.9, text/csv;q=0.1",
+            "application/sparql-results+xml",
+        ),
         ("SELECT+x", "Accept: application/json", "application/sparql-results+json"),
         ("SELECT+x&format=tsv", "Accept: text/csv", "text/tab-separated-values; charset=utf-8"),
         ("CONSTRUCT+x", "Accept: */*", "text/turtle; charset=utf-8"),
@@ -75,7 +80,11 @@ async fn answers_come_as_they_are_wanted() {
         ("CONSTRUCT+x", "Accept: application/n-triples", "application/n-triples"),
     ] {
         let answer = server.get(&format!("/sparql?query={query}"), &[accept]).await;
-        assert_eq!((answer.status, answer.header("content-type")), (200, Some(media_type)), "{query} {accept}");
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some(media_type)),
+            "{query} {accept}"
+        );
     }
     let spooled = server.get("/sparql?query=SELECT+spooled", &[]).await;
     assert_eq!((spooled.body.len(), spooled.header("content-length")), (200_000, Some("200000")));
