@@ -18,5 +18,6 @@ pub mod pipeline;
 pub mod publish;
 pub mod record;
 pub mod resolve;
+pub mod serve;
 pub mod sort;
 pub mod source;

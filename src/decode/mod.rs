@@ -29,6 +29,7 @@ mod xml;
 pub use crate::record::RECORD_LIMIT;
 pub use detect::detect;
 pub use input::{Input, InputError};
+pub use rdf::document;
 
 use crate::diagnostic::Diagnostic;
 use crate::record::{Format, Record};

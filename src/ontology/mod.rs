@@ -31,7 +31,7 @@ use std::path::PathBuf;
 pub use prefixes::{Prefix, Prefixes, Terms};
 pub use table::Mistake;
 pub use terms::{Kind, Lookup, Ontology, Status, Term};
-pub use vocabulary::{bf, dcat, dcterms, owl, pin, prov, rdf, rdfs, skos, xsd};
+pub use vocabulary::{bf, dcat, dcterms, owl, pin, prov, rdf, rdfs, sd, skos, void, xsd};
 
 /// Our own vocabulary, in Turtle.
 pub const PINAKES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/ontologies/pinakes.ttl"));

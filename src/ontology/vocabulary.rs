@@ -214,6 +214,21 @@ vocabularies! {
         SUB_PROPERTY_OF "subPropertyOf"
     }
 
+    /// SPARQL 1.1 Service Description.
+    sd = "http://www.w3.org/ns/sparql-service-description#" {
+        DATASET "Dataset"
+        DEFAULT_DATASET "defaultDataset"
+        DEFAULT_GRAPH "defaultGraph"
+        ENDPOINT "endpoint"
+        GRAPH_CLASS "Graph"
+        INPUT_FORMAT "inputFormat"
+        RESULT_FORMAT "resultFormat"
+        SERVICE "Service"
+        SPARQL11_QUERY "SPARQL11Query"
+        SPARQL11_UPDATE "SPARQL11Update"
+        SUPPORTED_LANGUAGE "supportedLanguage"
+    }
+
     /// SKOS: concepts and matches.
     skos = "http://www.w3.org/2004/02/skos/core#" {
         ALT_LABEL "altLabel"
@@ -228,6 +243,18 @@ vocabularies! {
         NOTE "note"
         PREF_LABEL "prefLabel"
         RELATED "related"
+    }
+
+    /// VoID: what a dataset holds and where it is asked.
+    void = "http://rdfs.org/ns/void#" {
+        DATASET "Dataset"
+        ENTITIES "entities"
+        FEATURE "feature"
+        ROOT_RESOURCE "rootResource"
+        SPARQL_ENDPOINT "sparqlEndpoint"
+        TRIPLES "triples"
+        URI_SPACE "uriSpace"
+        VOCABULARY "vocabulary"
     }
 
     /// XML Schema datatypes.

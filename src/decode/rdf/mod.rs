@@ -12,6 +12,7 @@
 
 mod by_subject;
 mod describe;
+mod document;
 mod graph;
 mod guard;
 mod label;
@@ -22,6 +23,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+pub use document::document;
 pub(super) use split::split;
 
 use crate::diagnostic::{Code, Diagnostic};

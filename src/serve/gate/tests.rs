@@ -1,0 +1,207 @@
+//! Tokens, headers, slots, panics and the log.
+
+use crate::serve::tests::{BASE, Running, raw, start, thing};
+use crate::serve::{Role, token};
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+const UPDATE: &str = "Content-Type: application/sparql-update";
+
+async fn update(server: &Running, authorization: &[&str]) -> (u16, Option<String>) {
+    let mut headers = vec![UPDATE];
+    headers.extend_from_slice(authorization);
+    let answer = server.ask("POST /sparql", &headers, "CLEAR ALL").await;
+    (answer.status, answer.header("www-authenticate").map(str::to_owned))
+}
+
+#[tokio::test]
+async fn tokens_open_what_their_role_opens() {
+    let server = start(|_| {}).await;
+    let (reader, _) = server.token(Role::Reader, None);
+    let (writer, id) = server.token(Role::Writer, None);
+    let challenge = Some("Bearer realm=\"pinakes\"".to_owned());
+    assert_eq!(update(&server, &[]).await, (401, challenge.clone()));
+    for bad in [
+        "Bearer",
+        "Bearer x",
+        "Basic dTpw",
+        &format!("Bearer {writer}x"),
+        "Bearer pin_",
+        &format!("Token {writer}"),
+    ] {
+        let header = format!("Authorization: {bad}");
+        assert_eq!(update(&server, &[&header]).await, (401, challenge.clone()), "{bad}");
+        assert_eq!(
+            server.get("/sparql?query=ASK", &[&header]).await.status,
+            401,
+            "a bad token reads nothing"
+        );
+    }
+    assert_eq!(update(&server, &[&format!("Authorization: Bearer {reader}")]).await, (403, None));
+    let header = format!("Authorization: bearer {writer}");
+    assert_eq!(update(&server, &[&header]).await.0, 204);
+    assert_eq!(update(&server, &[&header, &header]).await.0, 400, "two headers");
+    token::revoke(&server.tokens, &id).expect("revoked");
+    assert_eq!(update(&server, &[&header]).await.0, 401, "revoked");
+    let wide = server.get("/sparql?query=ASK", &[&format!("Authorization: Bearer {reader}")]).await;
+    assert!(wide.body.ends_with("|1000000"), "readers have wider limits: {}", wide.body);
+    assert!(server.get("/sparql?query=ASK", &[]).await.body.ends_with("|100000"));
+}
+
+#[tokio::test]
+async fn a_token_in_an_address_is_refused_even_if_it_is_good() {
+    let server = start(|_| {}).await;
+    let (reader, _) = server.token(Role::Reader, None);
+    for query in [
+        format!("access_token={reader}"),
+        "access_token=x".to_owned(),
+        format!("token={reader}"),
+        format!("query={}", reader.replace("pin_", "%70in_")),
+    ] {
+        assert_eq!(server.get(&format!("/sparql?query=ASK&{query}"), &[]).await.status, 400, "{query}");
+    }
+    assert_eq!(server.get("/sparql?query=ASK%20pin_x", &[]).await.status, 200, "a word is no token");
+}
+
+#[tokio::test]
+async fn a_read_only_server_is_that_for_everybody() {
+    let server = start(|settings| settings.read_only = true).await;
+    let (admin, _) = server.token(Role::Admin, None);
+    let bearer = format!("Authorization: Bearer {admin}");
+    assert_eq!(update(&server, &[&bearer]).await.0, 403);
+    assert_eq!(
+        server.ask("PUT /graph-store?default", &["Content-Type: text/turtle", &bearer], "").await.status,
+        403
+    );
+    assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200);
+}
+
+#[tokio::test]
+async fn every_answer_is_dressed() {
+    let server = start(|_| {}).await;
+    for (line, status) in [
+        ("GET /", 200),
+        ("GET /sparql?query=ASK", 200),
+        ("GET /work/none", 404),
+        ("POST /sparql", 415),
+        ("PUT /health", 405),
+    ] {
+        let answer = server.ask(line, &[], "").await;
+        assert_eq!(answer.status, status, "{line}");
+        assert_eq!(answer.header("server"), Some("pinakes"));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+        let policy = answer.header("content-security-policy").unwrap_or_default();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(answer.header("access-control-allow-origin").is_some(), line.starts_with("GET"), "{line}");
+        assert_eq!(answer.header("access-control-allow-credentials"), None);
+    }
+}
+
+#[tokio::test]
+async fn pages_elsewhere_may_read_and_nothing_else() {
+    let server = start(|_| {}).await;
+    let asked = ["Origin: http://evil.example", "Access-Control-Request-Method: PUT"];
+    for (path, allowed, methods) in [
+        ("/sparql", "GET, HEAD, OPTIONS, POST", Some("GET, HEAD, OPTIONS, POST")),
+        ("/graph-store?default", "GET, HEAD, OPTIONS, PUT, POST, DELETE", Some("GET, HEAD, OPTIONS")),
+        ("/work/1", "GET, HEAD, OPTIONS", Some("GET, HEAD, OPTIONS")),
+        ("/metrics", "GET, HEAD, OPTIONS", None),
+    ] {
+        let answer = server.ask(&format!("OPTIONS {path}"), &asked, "").await;
+        assert_eq!((answer.status, answer.header("allow")), (204, Some(allowed)), "{path}");
+        assert_eq!(answer.header("access-control-allow-methods"), methods, "{path}");
+        let headers = answer.header("access-control-allow-headers").unwrap_or_default();
+        assert!(!headers.to_ascii_lowercase().contains("authorization"), "{headers}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_finds_no_slot_is_told_when_to_come_back() {
+    let server = start(|settings| settings.limits.requests = 1).await;
+    let mut first = TcpStream::connect(server.address).await.expect("connected");
+    first.write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    assert!(crate::serve::tests::soon(|| server.catalogue.hanging.load(Ordering::SeqCst) == 1).await);
+    let second = server.get("/sparql?query=ASK", &[]).await;
+    assert_eq!((second.status, second.header("retry-after")), (503, Some("1")));
+    assert_eq!(server.get("/health", &[]).await.status, 200, "whoever watches is always answered");
+    assert!(server.get("/metrics", &[]).await.body.contains("pinakes_turned_away_total 1"));
+    drop(first);
+    assert!(crate::serve::tests::soon(|| server.catalogue.dropped.load(Ordering::SeqCst) == 1).await);
+    assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200, "the slot came back");
+}
+
+#[tokio::test]
+async fn a_panic_is_one_answer() {
+    let server = start(|_| {}).await;
+    let answer = server.get("/sparql?query=SELECT+panic", &[]).await;
+    assert_eq!(answer.status, 500);
+    assert!(!answer.body.contains("as asked"), "{}", answer.body);
+    assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200);
+    assert!(server.get("/metrics", &[]).await.body.contains("pinakes_panics_total 1"));
+}
+
+#[tokio::test]
+async fn a_base_with_a_path_is_served_with_and_without_it() {
+    let server = start(|settings| settings.base = "http://library.example/deep/".to_owned()).await;
+    let iri = "http://library.example/deep/work/1";
+    server.catalogue.things.lock().expect("a lock").insert(iri.to_owned(), thing(iri, "Walden"));
+    for path in ["/work/1", "/deep/work/1"] {
+        let page = server.get(path, &["Accept: text/html"]).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.body.contains("href=\"/deep/style.css\""), "{}", page.body);
+    }
+    assert_eq!(server.get("/deep/sparql?query=ASK", &[]).await.status, 200);
+}
+
+/// What a subscriber writes.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("a lock").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One thread, so that one subscriber hears everything.
+#[tokio::test(flavor = "current_thread")]
+async fn the_log_has_a_line_a_request_and_no_secret() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .with_max_level(tracing::Level::TRACE);
+    let _guard = tracing::subscriber::set_default(subscriber.finish());
+    let server = start(|_| {}).await;
+    let (token, _) = server.token(Role::Writer, None);
+    let bearer = format!("Authorization: Bearer {token}");
+    server.ask("POST /sparql", &[UPDATE, &bearer], "CLEAR ALL").await;
+    server.get("/sparql?query=ASK+%7B+%22private+words%22+%7D", &[&bearer]).await;
+    server.get(&format!("/sparql?query=ASK&access_token={token}"), &[]).await;
+    server.get(&format!("/{token}"), &[]).await;
+    server.get("/sparql?query=SELECT+panic", &[&bearer]).await;
+    raw(
+        server.address,
+        format!("GET / HTTP/1.1\r\nAuthorization: Bearer {token}\r\nbad header\r\n\r\n").as_bytes(),
+    )
+    .await;
+    let log = String::from_utf8(lines.0.lock().expect("a lock").clone()).expect("text");
+    assert!(log.contains("method=\"POST\" route=\"/sparql\" status=204"), "{log}");
+    assert!(log.contains("role=\"writer\""), "{log}");
+    assert!(log.contains("panic=\"as asked\""), "{log}");
+    for secret in [token.as_str(), &token["pin_".len()..], "private", "Bearer", BASE] {
+        assert!(!log.contains(secret), "`{secret}` is in the log:\n{log}");
+    }
+    let requests = log.lines().filter(|line| line.contains("request method=")).count();
+    assert_eq!(requests, 5, "{log}");
+}
