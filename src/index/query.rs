@@ -38,7 +38,7 @@ pub enum Form {
 
 /// The clauses of a query, each once.
 pub fn parse(text: &str) -> Vec<Clause> {
-    let mut rest = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or(text);
+    let mut rest = within_limit(text);
     let mut clauses: Vec<Clause> = Vec::new();
     let mut prefixes = 0;
     while clauses.len() < MOST_CLAUSES
@@ -52,6 +52,15 @@ pub fn parse(text: &str) -> Vec<Clause> {
         }
     }
     clauses
+}
+
+/// As many whole words as fit; of one that does not, its beginning.
+fn within_limit(text: &str) -> &str {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let fitting = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+    fitting.rsplit_once(is_space).map_or(fitting, |(words, _)| words)
 }
 
 /// Cuts the next clause off.
