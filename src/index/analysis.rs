@@ -80,7 +80,8 @@ impl Forms {
 }
 
 fn distinct(forms: &[String]) -> impl Iterator<Item = &str> {
-    let fresh = |(at, form): &(usize, &String)| !form.is_empty() && !forms.iter().take(*at).any(|f| f == *form);
+    let fresh =
+        |(at, form): &(usize, &String)| !form.is_empty() && !forms.iter().take(*at).any(|f| f == *form);
     forms.iter().enumerate().filter(fresh).map(|(_, form)| form.as_str())
 }
 
@@ -307,7 +308,10 @@ fn common_ending(word: &str) -> Option<String> {
 
 /// What stands inside a word and neither begins nor ends it.
 fn joins(c: char) -> bool {
-    matches!(c, '-' | '\u{2010}' | '\u{2011}' | '\'' | '\u{2018}' | '\u{2019}' | '`' | '´' | '.' | '&' | '·' | '_')
+    matches!(
+        c,
+        '-' | '\u{2010}' | '\u{2011}' | '\'' | '\u{2018}' | '\u{2019}' | '`' | '´' | '.' | '&' | '·' | '_'
+    )
 }
 
 /// Scripts that put no space between words: Han, Kana, Hangul, Bopomofo.
@@ -403,7 +407,13 @@ mod tests {
         let tokens = analyse(text, usize::MAX);
         let found: Vec<String> = tokens
             .iter()
-            .map(|token| format!("{}{}", token.position, token.forms.distinct().fold(String::new(), |all, f| all + " " + f)))
+            .map(|token| {
+                format!(
+                    "{}{}",
+                    token.position,
+                    token.forms.distinct().fold(String::new(), |all, f| all + " " + f)
+                )
+            })
             .collect();
         assert_eq!(found, expected, "{text}");
     }

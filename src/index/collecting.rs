@@ -60,7 +60,8 @@ impl Collector for Gather {
             },
             Sort::FirstSeen => columns.column_opt::<i64>(FIRST_SEEN)?.map_or(Key::None, Key::Latest),
         };
-        let tallies = self.facets.iter().map(|facet| Tally::new(*facet, segment)).collect::<Result<_, _>>()?;
+        let tallies =
+            self.facets.iter().map(|facet| Tally::new(*facet, segment)).collect::<Result<_, _>>()?;
         let tie = columns.column_opt::<u64>(TIE)?;
         Ok(InSegment { number, key, tie, most: self.first, total: 0, first: BinaryHeap::new(), tallies })
     }

@@ -140,7 +140,8 @@ pub(super) fn notes(values: &[String]) -> impl Iterator<Item = &str> {
 
 /// The values of a facet, each once: a document counts once for each.
 pub(super) fn facet_values<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut values: Vec<&str> = values.into_iter().map(facet_value).filter(|value| !value.is_empty()).collect();
+    let mut values: Vec<&str> =
+        values.into_iter().map(facet_value).filter(|value| !value.is_empty()).collect();
     values.sort_unstable();
     values.dedup();
     values.truncate(MOST_VALUES);

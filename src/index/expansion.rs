@@ -130,7 +130,10 @@ impl Thesaurus for Concepts {
             let Some(concept) = self.concepts.get(number) else { continue };
             let weight = SAME * STEP.powi(depth as i32);
             let preferred_first = [Label::Preferred, Label::Alternative];
-            for (label, text) in preferred_first.iter().flat_map(|one| concept.labels.iter().filter(move |(label, _)| label == one)) {
+            for (label, text) in preferred_first
+                .iter()
+                .flat_map(|one| concept.labels.iter().filter(move |(label, _)| label == one))
+            {
                 if expansions.len() == MOST {
                     return expansions;
                 }
@@ -185,11 +188,21 @@ mod tests {
 
     #[test]
     fn d_5_a_term_leads_to_its_synonyms_and_narrower_terms() {
-        check(&animals(), "HOUNDS", &["Dogs preferred 0.80", "Hunde preferred 0.80", "Terriers narrower 0.48"]);
+        check(
+            &animals(),
+            "HOUNDS",
+            &["Dogs preferred 0.80", "Hunde preferred 0.80", "Terriers narrower 0.48"],
+        );
         check(
             &animals(),
             "animals",
-            &["Dogs narrower 0.48", "Hunde narrower 0.48", "Hounds narrower 0.48", "Cats narrower 0.48", "Terriers narrower 0.29"],
+            &[
+                "Dogs narrower 0.48",
+                "Hunde narrower 0.48",
+                "Hounds narrower 0.48",
+                "Cats narrower 0.48",
+                "Terriers narrower 0.29",
+            ],
         );
         check(&animals(), "terriers", &[]);
         check(&animals(), "plants", &[]);
@@ -200,7 +213,17 @@ mod tests {
         let mut concepts = animals();
         concepts.narrower("c:terrier", "c:animal");
         concepts.narrower("c:dog", "c:dog");
-        check(&concepts, "dogs", &["Hunde preferred 0.80", "Hounds alternative 0.80", "Terriers narrower 0.48", "Animals narrower 0.29", "Cats narrower 0.17"]);
+        check(
+            &concepts,
+            "dogs",
+            &[
+                "Hunde preferred 0.80",
+                "Hounds alternative 0.80",
+                "Terriers narrower 0.48",
+                "Animals narrower 0.29",
+                "Cats narrower 0.17",
+            ],
+        );
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! By what can hits be counted and narrowed, and how often does each value occur?
 //!
 //! Counting is exact and over all hits. Within a segment values are numbers, and a hit costs an
-//! increment each; between segments the numbers differ, so counts are added up by value. With one
-//! segment, as after [`Writer::optimize`](super::Writer::optimize), only the values that are given
-//! back are looked up.
+//! increment each. Between segments the numbers differ, so that counts are added up by value; but
+//! looking a value up costs more than counting it, and a facet may have a hundred thousand. So only
+//! those are looked up that can be among the most frequent: see [`frequent`].
 
 use super::document::words;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::io;
@@ -52,8 +52,8 @@ impl Facet {
 pub struct Counts {
     pub facet: Facet,
     pub values: Vec<(String, u64)>,
-    /// How many values there are, with those that were not asked for.
-    pub distinct: usize,
+    /// Whether there are others.
+    pub more: bool,
 }
 
 /// The first year of a decade; years before our era count down.
@@ -126,54 +126,111 @@ pub(super) fn add_up(facet: Facet, tallies: Vec<Tally>, most: usize) -> io::Resu
         }
     }
     if matches!(facet, Facet::Year | Facet::Decade) {
-        let distinct = years.len();
+        let more = years.len() > most;
         let mut years: Vec<(i64, u64)> = years.into_iter().collect();
         years.sort_unstable_by_key(|(year, _)| Reverse(*year));
         years.truncate(most);
         let values = years.into_iter().map(|(year, count)| (year.to_string(), count)).collect();
-        return Ok(Counts { facet, values, distinct });
+        return Ok(Counts { facet, values, more });
     }
-    let (values, distinct) = match words.as_slice() {
-        [] => (Vec::new(), 0),
-        [(column, counts)] => of_one_segment(column, counts, most)?,
+    let (values, more) = match words.as_slice() {
+        [] => (Vec::new(), false),
+        [segment] => (resolve(segment, &top(segment, most))?, occurring(&segment.1).len() > most),
         segments => of_segments(segments, most)?,
     };
-    Ok(Counts { facet, values, distinct })
+    Ok(Counts { facet, values, more })
 }
 
-fn of_one_segment(column: &StrColumn, counts: &[u32], most: usize) -> io::Result<(Vec<(String, u64)>, usize)> {
-    let mut found = occurring(counts);
-    let distinct = found.len();
-    // Numbers are in the order of the values.
-    keep_first(&mut found, most, |(number, count)| (Reverse(*count), *number));
-    let mut values = Vec::with_capacity(found.len());
-    for (number, count) in found {
-        let mut value = String::new();
-        column.ord_to_str(number, &mut value)?;
-        values.push((value, u64::from(count)));
-    }
-    Ok((values, distinct))
-}
+/// The numbers of values in a segment, and how often each occurs.
+type Segment = (StrColumn, Vec<u32>);
 
-fn of_segments(segments: &[(StrColumn, Vec<u32>)], most: usize) -> io::Result<(Vec<(String, u64)>, usize)> {
-    let mut sums: FxHashMap<Vec<u8>, u64> = FxHashMap::default();
-    for (column, counts) in segments {
-        let found = occurring(counts);
-        let mut order = found.iter();
-        let numbers: Vec<u64> = found.iter().map(|(number, _)| *number).collect();
-        column.dictionary().sorted_ords_to_term_cb(&numbers, |value| {
-            let count = order.next().map_or(0, |(_, count)| u64::from(*count));
-            match sums.get_mut(value) {
-                Some(sum) => *sum += count,
-                None => _ = sums.insert(value.to_vec(), count),
+fn of_segments(segments: &[Segment], most: usize) -> io::Result<(Vec<(String, u64)>, bool)> {
+    let mut sums: FxHashMap<String, u64> = FxHashMap::default();
+    let found: Vec<_> = segments.iter().map(|(_, counts)| occurring(counts)).collect();
+    let frequent =
+        if found.iter().map(Vec::len).sum::<usize>() > FEW { frequent(segments, most)? } else { None };
+    match frequent {
+        Some(values) => {
+            for value in values {
+                let mut sum = 0;
+                for (column, counts) in segments {
+                    let number = column.dictionary().term_ord(&value)?;
+                    sum += number
+                        .and_then(|number| counts.get(number as usize))
+                        .map_or(0, |count| u64::from(*count));
+                }
+                sums.insert(value, sum);
             }
-        })?;
+        }
+        None => {
+            for (segment, found) in segments.iter().zip(&found) {
+                for (value, count) in resolve(segment, found)? {
+                    *sums.entry(value).or_default() += count;
+                }
+            }
+        }
     }
-    let distinct = sums.len();
-    let mut found: Vec<(Vec<u8>, u64)> = sums.into_iter().collect();
-    keep_first(&mut found, most, |(value, count)| (Reverse(*count), value.clone()));
-    let text = |value: Vec<u8>| String::from_utf8(value).unwrap_or_default();
-    Ok((found.into_iter().map(|(value, count)| (text(value), count)).collect(), distinct))
+    let more = sums.len() > most || found.iter().any(|found| found.len() > most);
+    let mut values: Vec<(String, u64)> = sums.into_iter().collect();
+    keep_first(&mut values, most, |(value, count)| (Reverse(*count), value.clone()));
+    Ok((values, more))
+}
+
+/// Fewer values than these are looked up at once.
+const FEW: usize = if cfg!(test) { 2 } else { 2_000 };
+/// More values than these are faster looked up in order.
+const MANY: usize = 4_000;
+
+/// The values of which the `most` frequent are some; `None` if they are not few.
+///
+/// The first ones of each segment, added up, give `most` values that occur at least so often. What
+/// occurs as often in all segments together must, in one of them, occur that often divided by their
+/// number.
+fn frequent(segments: &[Segment], most: usize) -> io::Result<Option<FxHashSet<String>>> {
+    let mut sums: FxHashMap<String, u64> = FxHashMap::default();
+    for segment in segments {
+        for (value, count) in resolve(segment, &top(segment, most))? {
+            *sums.entry(value).or_default() += count;
+        }
+    }
+    let mut sums: Vec<u64> = sums.into_values().collect();
+    keep_first(&mut sums, most, |sum| Reverse(*sum));
+    let least = if sums.len() < most { 1 } else { sums.last().copied().unwrap_or(1) };
+    let share = least.div_ceil(segments.len() as u64);
+    let mut values = FxHashSet::default();
+    for segment in segments {
+        let mut often = occurring(&segment.1);
+        often.retain(|(_, count)| u64::from(*count) >= share);
+        if values.len() + often.len() > MANY {
+            return Ok(None);
+        }
+        values.extend(resolve(segment, &often)?.into_iter().map(|(value, _)| value));
+    }
+    Ok(Some(values))
+}
+
+/// The most frequent values of a segment; of equally frequent ones the first, as numbers are in
+/// the order of the values.
+fn top((_, counts): &Segment, most: usize) -> Vec<(u64, u32)> {
+    let mut found = occurring(counts);
+    keep_first(&mut found, most, |(number, count)| (Reverse(*count), *number));
+    found
+}
+
+/// Numbers become values; the order stays.
+fn resolve((column, _): &Segment, numbers: &[(u64, u32)]) -> io::Result<Vec<(String, u64)>> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_unstable_by_key(|at| numbers[*at].0);
+    let sorted: Vec<u64> = order.iter().map(|at| numbers[*at].0).collect();
+    let mut values: Vec<(String, u64)> =
+        numbers.iter().map(|(_, count)| (String::new(), u64::from(*count))).collect();
+    let mut places = order.into_iter();
+    column.dictionary().sorted_ords_to_term_cb(&sorted, |value| {
+        if let Some((place, _)) = places.next().and_then(|at| values.get_mut(at)) {
+            *place = String::from_utf8_lossy(value).into_owned();
+        }
+    })?;
+    Ok(values)
 }
 
 fn occurring(counts: &[u32]) -> Vec<(u64, u32)> {

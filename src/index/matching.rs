@@ -17,7 +17,8 @@ use super::schema::Schema;
 use std::ops::Bound;
 use tantivy::Term;
 use tantivy::query::{
-    BooleanQuery, BoostQuery, DisjunctionMaxQuery, InvertedIndexRangeQuery, Occur, PhraseQuery, Query, TermQuery,
+    BooleanQuery, BoostQuery, DisjunctionMaxQuery, InvertedIndexRangeQuery, Occur, PhraseQuery, Query,
+    TermQuery,
 };
 use tantivy::schema::{Field as Column, IndexRecordOption};
 
@@ -161,7 +162,8 @@ impl Matcher<'_> {
 /// The tokens one after the other, or the joined word they make.
 fn sequence(column: Column, tokens: &[Token]) -> Option<Box<dyn Query>> {
     let mut ways: Vec<Box<dyn Query>> = Vec::new();
-    let parts: Vec<&Token> = tokens.iter().filter(|token| token.sort == Sort::Part).take(MOST_TOKENS).collect();
+    let parts: Vec<&Token> =
+        tokens.iter().filter(|token| token.sort == Sort::Part).take(MOST_TOKENS).collect();
     let mut spellings: Vec<Vec<(usize, &str)>> = Vec::new();
     for system in 0..Forms::MOST {
         let spelled = parts.iter().map(|part| (part.position, part.forms.of(system)));
@@ -174,7 +176,8 @@ fn sequence(column: Column, tokens: &[Token]) -> Option<Box<dyn Query>> {
         ways.push(match spelling.as_slice() {
             [(_, form)] => word(column, form),
             forms => {
-                let term = |(position, form): &(usize, &str)| (*position, Term::from_field_text(column, form));
+                let term =
+                    |(position, form): &(usize, &str)| (*position, Term::from_field_text(column, form));
                 Box::new(PhraseQuery::new_with_offset(forms.iter().map(term).collect()))
             }
         });
@@ -198,8 +201,10 @@ fn beginning(column: Column, tokens: &[Token]) -> Option<Box<dyn Query>> {
     if in_pairs {
         return sequence(column, tokens);
     }
-    let mut all: Vec<Box<dyn Query>> =
-        before.iter().map(|part| best_of(part.forms.distinct().map(|form| word(column, form)).collect(), 0.0)).collect();
+    let mut all: Vec<Box<dyn Query>> = before
+        .iter()
+        .map(|part| best_of(part.forms.distinct().map(|form| word(column, form)).collect(), 0.0))
+        .collect();
     let begun = |form: &str| -> Box<dyn Query> {
         let from = Term::from_field_text(column, form);
         let to = Term::from_field_text(column, &format!("{form}{}", char::MAX));

@@ -92,6 +92,7 @@ pub struct Index {
     reader: IndexReader,
     /// What the reader shows.
     shown: Mutex<State>,
+    kept: suggest::Kept,
 }
 
 /// A commit, and the segments that hold it: they are tidied up behind commits.
@@ -109,7 +110,8 @@ impl Index {
     pub fn create(folder: &Path) -> Result<Self, IndexError> {
         std::fs::create_dir_all(folder)?;
         let (schema, fields) = Schema::new();
-        let engine = tantivy::Index::builder().schema(fields).settings(schema::settings()).create_in_dir(folder)?;
+        let engine =
+            tantivy::Index::builder().schema(fields).settings(schema::settings()).create_in_dir(folder)?;
         Self::with(engine, schema)
     }
 
@@ -143,7 +145,7 @@ impl Index {
         engine.tokenizers().register(WORDS, Words);
         let shown = Mutex::new(State::of(&engine.load_metas()?));
         let reader = engine.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { engine, schema, reader, shown })
+        Ok(Self { engine, schema, reader, shown, kept: suggest::Kept::default() })
     }
 
     /// Shows the latest commit, of whichever process. Costs the reading of a small file if there
@@ -153,6 +155,7 @@ impl Index {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         if *shown != latest {
             self.reader.reload()?;
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
             *shown = latest;
         }
         Ok(())

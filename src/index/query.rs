@@ -86,7 +86,8 @@ fn next(rest: &mut &str) -> Option<Clause> {
             (text, Form::Phrase)
         }
         None => {
-            let (word, after) = rest.split_at(rest.find(|c| is_space(c) || is_quote(c)).unwrap_or(rest.len()));
+            let (word, after) =
+                rest.split_at(rest.find(|c| is_space(c) || is_quote(c)).unwrap_or(rest.len()));
             *rest = after;
             match word.split_once('*') {
                 Some((beginning, _)) => (beginning, Form::Prefix),
@@ -129,7 +130,10 @@ mod tests {
     #[test]
     fn queries_are_read() {
         check("war peace", "war peace");
-        check("title:walden -\"life in\" creator:\"Thoreau, H\" wood*", "title:walden -<life in> creator:<Thoreau, H> wood*");
+        check(
+            "title:walden -\"life in\" creator:\"Thoreau, H\" wood*",
+            "title:walden -<life in> creator:<Thoreau, H> wood*",
+        );
         check("-title:x*", "-title:x*");
         check("Wi-Fi -- -", "Wi-Fi");
         check("“curly quotes” »guillemets«", "<curly quotes> <guillemets>");

@@ -38,7 +38,11 @@ impl Clone for Rescaled {
 impl Query for Rescaled {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         let inner = self.query.weight(scoring)?;
-        Ok(if scoring.is_scoring_enabled() { Box::new(RescaledWeight { inner, scale: self.scale }) } else { inner })
+        Ok(if scoring.is_scoring_enabled() {
+            Box::new(RescaledWeight { inner, scale: self.scale })
+        } else {
+            inner
+        })
     }
 
     fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {

@@ -156,7 +156,8 @@ fn facet_values(document: &Document, facet: Facet) -> Vec<&str> {
 
 fn shown(document: &Document) -> Shown {
     let named = |all: &[Named]| -> Vec<Named> {
-        let cut = |one: &Named| document::texts([one.label.as_str()]).next().map(str::to_owned).unwrap_or_default();
+        let cut =
+            |one: &Named| document::texts([one.label.as_str()]).next().map(str::to_owned).unwrap_or_default();
         all.iter().take(100).map(|one| Named { label: cut(one), iri: one.iri.clone() }).collect()
     };
     let text = |text: &str| document::texts([text]).next().map(str::to_owned).unwrap_or_default();
@@ -167,7 +168,13 @@ fn shown(document: &Document) -> Shown {
         iri: document.iri.clone(),
         kind: document.kind,
         label: text(&document.label),
-        titles: document.titles.iter().filter(|title| **title != document.label).take(20).map(|t| text(t)).collect(),
+        titles: document
+            .titles
+            .iter()
+            .filter(|title| **title != document.label)
+            .take(20)
+            .map(|t| text(t))
+            .collect(),
         contributors: named(&document.contributors),
         subjects: named(&document.subjects),
         years,

@@ -10,7 +10,9 @@ pub use super::schema::Shown;
 use super::{Index, IndexError};
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeInclusive};
-use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery};
+use tantivy::query::{
+    AllQuery, BooleanQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery,
+};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, TantivyDocument, Term};
 
@@ -90,7 +92,8 @@ impl Index {
     /// Answers a request as of the commit last [shown](Self::refresh).
     pub fn search(&self, request: &Request<'_>) -> Result<Hits, IndexError> {
         let searcher = self.searcher();
-        let conditions = conditions(&self.schema, &query::parse(request.text), request.field, request.thesaurus);
+        let conditions =
+            conditions(&self.schema, &query::parse(request.text), request.field, request.thesaurus);
         let query = self.compose(request, &conditions);
         let first = request.offset.saturating_add(request.limit).min(DEEPEST);
         let (sort, values) = (request.sort, request.values.min(MOST_VALUES));
@@ -103,7 +106,13 @@ impl Index {
 
     /// The names of the best hits with their scores, and nothing else.
     pub fn names(&self, request: &Request<'_>) -> Result<Vec<(String, f32)>, IndexError> {
-        let bare = Request { thesaurus: request.thesaurus, filters: request.filters.clone(), years: request.years.clone(), facets: Vec::new(), ..*request };
+        let bare = Request {
+            thesaurus: request.thesaurus,
+            filters: request.filters.clone(),
+            years: request.years.clone(),
+            facets: Vec::new(),
+            ..*request
+        };
         let hits = self.search(&bare)?.hits;
         Ok(hits.into_iter().map(|hit| (hit.entry.iri, hit.score)).collect())
     }
@@ -117,10 +126,15 @@ impl Index {
         if conditions.iter().all(|condition| condition.negated) {
             clauses.push((Occur::Must, Box::new(AllQuery)));
         }
-        let filter = |query: Box<dyn Query>| (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>);
+        let filter = |query: Box<dyn Query>| {
+            (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>)
+        };
         let mut by_facet: BTreeMap<Facet, Vec<(Occur, Box<dyn Query>)>> = BTreeMap::new();
         for (facet, value) in request.filters.iter().take(MOST_FILTERS) {
-            by_facet.entry(*facet).or_default().extend(self.has(*facet, value).map(|query| (Occur::Should, query)));
+            by_facet
+                .entry(*facet)
+                .or_default()
+                .extend(self.has(*facet, value).map(|query| (Occur::Should, query)));
         }
         clauses.extend(by_facet.into_values().map(|values| filter(Box::new(BooleanQuery::new(values)))));
         if let Some(years) = &request.years {
@@ -137,7 +151,9 @@ impl Index {
     fn has(&self, facet: Facet, value: &str) -> Option<Box<dyn Query>> {
         match facet {
             Facet::Year => value.parse().ok().map(|year: i32| self.in_years(year.into(), year.into())),
-            Facet::Decade => value.parse().ok().map(|year: i32| self.in_years(year.into(), i64::from(year) + 9)),
+            Facet::Decade => {
+                value.parse().ok().map(|year: i32| self.in_years(year.into(), i64::from(year) + 9))
+            }
             _ => {
                 let term = Term::from_field_text(self.schema.facet(facet)?, facet_value(value));
                 Some(Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
@@ -169,7 +185,8 @@ impl Index {
 
     pub(super) fn shown(&self, searcher: &Searcher, address: DocAddress) -> Result<Shown, IndexError> {
         let document: TantivyDocument = searcher.doc(address)?;
-        let stored = document.get_first(self.schema.shown).and_then(|value| value.as_str()).unwrap_or_default();
+        let stored =
+            document.get_first(self.schema.shown).and_then(|value| value.as_str()).unwrap_or_default();
         serde_json::from_str(stored).map_err(|error| IndexError::Engine(std::io::Error::from(error).into()))
     }
 }
@@ -201,7 +218,11 @@ fn reasons(
 }
 
 /// Which of these documents, given in order, a query matches.
-fn matching(searcher: &Searcher, query: &dyn Query, documents: &[DocAddress]) -> Result<Vec<DocAddress>, IndexError> {
+fn matching(
+    searcher: &Searcher,
+    query: &dyn Query,
+    documents: &[DocAddress],
+) -> Result<Vec<DocAddress>, IndexError> {
     let mut found = Vec::new();
     let weight = query.weight(EnableScoring::disabled_from_searcher(searcher))?;
     for of_segment in documents.chunk_by(|left, right| left.segment_ord == right.segment_ord) {

@@ -147,9 +147,10 @@ impl Rewriter<'_> {
     fn expression(&mut self, expression: &mut Expression) -> Result<(), SearchError> {
         match expression {
             Expression::Exists(pattern) => self.pattern(pattern),
-            Expression::NamedNode(_) | Expression::Literal(_) | Expression::Variable(_) | Expression::Bound(_) => {
-                Ok(())
-            }
+            Expression::NamedNode(_)
+            | Expression::Literal(_)
+            | Expression::Variable(_)
+            | Expression::Bound(_) => Ok(()),
             Expression::Or(left, right)
             | Expression::And(left, right)
             | Expression::Equal(left, right)
@@ -181,7 +182,10 @@ impl Rewriter<'_> {
         }
     }
 
-    fn expressions<'e>(&mut self, all: impl IntoIterator<Item = &'e mut Expression>) -> Result<(), SearchError> {
+    fn expressions<'e>(
+        &mut self,
+        all: impl IntoIterator<Item = &'e mut Expression>,
+    ) -> Result<(), SearchError> {
         all.into_iter().try_for_each(|expression| self.expression(expression))
     }
 
@@ -192,7 +196,8 @@ impl Rewriter<'_> {
             matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
                 && searches.iter().any(|search| search.object == *term)
         };
-        let (properties, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|one| is_node(&one.subject));
+        let (properties, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|one| is_node(&one.subject));
         let mut tables: Vec<Table> = Vec::new();
         for search in &searches {
             self.searches += 1;
@@ -271,7 +276,10 @@ impl Table {
         let values = |rows: &[(NamedNode, Vec<Literal>)]| {
             let row = |(iri, scores): &(NamedNode, Vec<Literal>)| {
                 let entry = named.then(|| Some(GroundTerm::NamedNode(iri.clone())));
-                entry.into_iter().chain(scores.iter().cloned().map(|one| Some(GroundTerm::Literal(one)))).collect()
+                entry
+                    .into_iter()
+                    .chain(scores.iter().cloned().map(|one| Some(GroundTerm::Literal(one))))
+                    .collect()
             };
             let bindings = rows.iter().map(row).collect();
             let values = GraphPattern::Values { variables: variables.clone(), bindings };
@@ -334,7 +342,9 @@ impl Given {
         };
         let predicate = predicate.as_ref();
         if predicate == pin::QUERY {
-            let TermPattern::Literal(words) = value else { return Err(SearchError::Words(value.to_string())) };
+            let TermPattern::Literal(words) = value else {
+                return Err(SearchError::Words(value.to_string()));
+            };
             once(&mut self.words, words.value().to_owned(), "pin:query")
         } else if predicate == pin::FIELD {
             let named = |text: &str| Field::named(text);
@@ -342,7 +352,11 @@ impl Given {
             once(&mut self.field, constant(value, "pin:field", expected, named)?, "pin:field")
         } else if predicate == pin::LIMIT {
             let number = |text: &str| text.parse().ok().filter(|limit| (1..=MOST_HITS).contains(limit));
-            once(&mut self.limit, constant(value, "pin:limit", "a number from 1 to 10000", number)?, "pin:limit")
+            once(
+                &mut self.limit,
+                constant(value, "pin:limit", "a number from 1 to 10000", number)?,
+                "pin:limit",
+            )
         } else if predicate == pin::EXPAND {
             let truth = |text: &str| match text {
                 "true" | "1" => Some(true),

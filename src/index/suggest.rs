@@ -12,9 +12,11 @@ use super::analysis::folds;
 use super::document::{Kind, words};
 use super::schema::Shown;
 use super::{Index, IndexError};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermMerger;
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
@@ -27,6 +29,15 @@ pub const MOST: usize = 50;
 const MOST_LABELS: usize = 400_000;
 /// Longer labels are told apart by their first bytes only.
 const LONGEST: usize = 96;
+
+/// Keys of which the first can be suggested.
+const MOST_KEYS: usize = 2 * MOST + 8;
+/// A walk over so many labels is not made twice.
+const WORTH_KEEPING: usize = 20_000;
+
+type Keys = Arc<Vec<Vec<u8>>>;
+/// The keys of beginnings that many labels have, by what the index shows.
+pub(super) type Kept = Mutex<FxHashMap<(u64, Vec<u8>, Option<Suggests>), Keys>>;
 
 words! {
     /// What a suggestion is a label of.
@@ -65,8 +76,10 @@ impl Index {
             }
             let space = if text.ends_with(char::is_whitespace) { " " } else { "" };
             let begins = cut(&format!("{beginning}{space}")).to_owned();
-            for key in self.most_used(&searcher, begins.as_bytes(), suggests, limit)? {
-                let suggestion = self.suggestion(&searcher, &key)?;
+            let keys = self.most_used(&searcher, begins.as_bytes(), suggests)?;
+            // Labels of removed documents are still among them.
+            for key in keys.iter().take(2 * limit + 8) {
+                let suggestion = self.suggestion(&searcher, key)?;
                 suggestions.extend(suggestion.filter(|one| !suggestions.contains(one)));
             }
         }
@@ -75,42 +88,59 @@ impl Index {
         Ok(suggestions)
     }
 
-    /// The keys that begin so and are in the most documents. Removed documents still count here,
-    /// so a few more are given than asked for.
+    /// The keys that begin so and are in the most documents. What takes long is kept until the index
+    /// shows another commit: there are few beginnings that so many labels have.
     fn most_used(
         &self,
         searcher: &Searcher,
         begins: &[u8],
         suggests: Option<Suggests>,
-        limit: usize,
-    ) -> Result<Vec<Vec<u8>>, IndexError> {
+    ) -> Result<Keys, IndexError> {
+        let name = (searcher.generation().generation_id(), begins.to_vec(), suggests);
+        if let Some(keys) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
+            return Ok(keys.clone());
+        }
+        let (keys, walked) = self.walk(searcher, begins, suggests)?;
+        if walked >= WORTH_KEEPING {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(name, keys.clone());
+        }
+        Ok(keys)
+    }
+
+    fn walk(
+        &self,
+        searcher: &Searcher,
+        begins: &[u8],
+        suggests: Option<Suggests>,
+    ) -> Result<(Keys, usize), IndexError> {
         let segments = searcher.segment_readers();
-        let readers: Vec<_> =
-            segments.iter().map(|segment| segment.inverted_index(self.schema.labels)).collect::<Result<_, _>>()?;
+        let readers: Vec<_> = segments
+            .iter()
+            .map(|segment| segment.inverted_index(self.schema.labels))
+            .collect::<Result<_, _>>()?;
         // No byte of a folded label is greater.
         let end = [begins, &[0xff]].concat();
         let streams = readers.iter().map(|reader| reader.terms().range().ge(begins).lt(&end).into_stream());
         let mut labels = TermMerger::new(streams.collect::<Result<_, _>>()?);
         let mut first: BinaryHeap<Reverse<(u32, Reverse<Vec<u8>>)>> = BinaryHeap::new();
-        let most = 2 * limit + 8;
-        for _ in 0..MOST_LABELS {
-            if !labels.advance() {
-                break;
-            }
+        let mut walked = 0;
+        while walked < MOST_LABELS && labels.advance() {
+            walked += 1;
             let key = labels.key();
             if suggests.is_some_and(|wanted| label_of(key) != Some(wanted)) {
                 continue;
             }
             let used: u32 = labels.current_segment_ords_and_term_infos().map(|(_, info)| info.doc_freq).sum();
             let least = first.peek().map_or(0, |Reverse((least, _))| *least);
-            if first.len() < most || used > least {
+            if first.len() < MOST_KEYS || used > least {
                 first.push(Reverse((used, Reverse(key.to_vec()))));
-                if first.len() > most {
+                if first.len() > MOST_KEYS {
                     first.pop();
                 }
             }
         }
-        Ok(first.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key).collect())
+        let keys = first.into_sorted_vec().into_iter().map(|Reverse((_, Reverse(key)))| key).collect();
+        Ok((Keys::new(keys), walked))
     }
 
     /// The label of a key as a document writes it, if a document still has it.
@@ -137,7 +167,11 @@ impl Index {
         let shown = self.shown(searcher, example)?;
         let found = labels(&shown).find(|label| label.keys().any(|one| one == key));
         Ok(found.map(|Labelled { label, suggests, iri }| {
-            let iri = if suggests == Suggests::Title { Some(shown.iri.as_str()).filter(|_| count == 1) } else { iri };
+            let iri = if suggests == Suggests::Title {
+                Some(shown.iri.as_str()).filter(|_| count == 1)
+            } else {
+                iri
+            };
             Suggestion { label: label.to_owned(), suggests, iri: iri.map(str::to_owned), count }
         }))
     }
@@ -189,7 +223,11 @@ fn labels(shown: &Shown) -> impl Iterator<Item = Labelled<'_>> {
     let names = shown.contributors.iter().map(|one| (one, Suggests::Name));
     let subjects = shown.subjects.iter().map(|one| (one, Suggests::Subject));
     let mentioned = names.chain(subjects);
-    own.chain(mentioned.map(|(one, suggests)| Labelled { label: &one.label, suggests, iri: one.iri.as_deref() }))
+    own.chain(mentioned.map(|(one, suggests)| Labelled {
+        label: &one.label,
+        suggests,
+        iri: one.iri.as_deref(),
+    }))
 }
 
 fn cut(folded: &str) -> &str {

@@ -53,11 +53,13 @@ fn rows(query: Query) -> Vec<String> {
             let mut rows: Vec<String> = solutions
                 .map(|solution| {
                     let solution = solution.unwrap();
-                    let value = |name| solution.get(name).map_or("-".to_owned(), |term| match term {
-                        oxrdf::Term::NamedNode(node) => node.as_str().to_owned(),
-                        oxrdf::Term::Literal(literal) => literal.value().to_owned(),
-                        other => other.to_string(),
-                    });
+                    let value = |name| {
+                        solution.get(name).map_or("-".to_owned(), |term| match term {
+                            oxrdf::Term::NamedNode(node) => node.as_str().to_owned(),
+                            oxrdf::Term::Literal(literal) => literal.value().to_owned(),
+                            other => other.to_string(),
+                        })
+                    };
                     variables.iter().map(|name| value(name.as_str())).collect::<Vec<_>>().join(" ")
                 })
                 .collect();
@@ -95,22 +97,34 @@ fn d_5_a_search_is_a_pattern_like_others() {
     check("ASK { :1 pin:search 'walden' }", &["true"]);
     check("ASK { :3 pin:search 'walden' }", &["false"]);
     check("SELECT ?s { :2 pin:search [ pin:query 'woods' ; pin:score ?s ] ; :year ?y }", &["0.75"]);
-    check("CONSTRUCT { ?e :found true } { ?e pin:search 'woods' }", &[
-        "<e:2> <e:found> \"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>",
-        "<e:3> <e:found> \"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>",
-    ]);
+    check(
+        "CONSTRUCT { ?e :found true } { ?e pin:search 'woods' }",
+        &[
+            "<e:2> <e:found> \"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>",
+            "<e:3> <e:found> \"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>",
+        ],
+    );
     check("SELECT ?e { ?e pin:search 'nothing' ; :year ?y }", &[]);
     check("SELECT ?e { ?e pin:search [ pin:query 'odd' ; pin:score ?s ] }", &["e:1"]);
 }
 
 #[test]
 fn searches_stand_wherever_patterns_do() {
-    check("SELECT ?e ?f { ?e :year ?y OPTIONAL { ?e pin:search 'walden' BIND(1 AS ?f) } }", &["e:1 1", "e:2 1", "e:3 -"]);
-    check("SELECT ?e { { ?e pin:search 'walden' } UNION { ?e pin:search 'woods' } }", &["e:1", "e:2", "e:2", "e:3"]);
+    check(
+        "SELECT ?e ?f { ?e :year ?y OPTIONAL { ?e pin:search 'walden' BIND(1 AS ?f) } }",
+        &["e:1 1", "e:2 1", "e:3 -"],
+    );
+    check(
+        "SELECT ?e { { ?e pin:search 'walden' } UNION { ?e pin:search 'woods' } }",
+        &["e:1", "e:2", "e:2", "e:3"],
+    );
     check("SELECT ?e ?n { GRAPH ?g { ?e pin:search 'walden' ; :note ?n } }", &["e:1 a"]);
     check("SELECT ?e { ?e :year ?y { SELECT ?e { ?e pin:search 'woods' } ORDER BY ?e LIMIT 1 } }", &["e:2"]);
     check("SELECT ?e { ?e :year ?y FILTER EXISTS { ?e pin:search 'woods' } }", &["e:2", "e:3"]);
-    check("SELECT ?e { ?e :year ?y FILTER(?y > 0 && !(NOT EXISTS { ?e pin:search 'woods' })) }", &["e:2", "e:3"]);
+    check(
+        "SELECT ?e { ?e :year ?y FILTER(?y > 0 && !(NOT EXISTS { ?e pin:search 'woods' })) }",
+        &["e:2", "e:3"],
+    );
     check("SELECT ?e { ?e :year ?y MINUS { ?e pin:search 'woods' } }", &["e:1"]);
     check("SELECT (COUNT(?e) AS ?n) { ?e pin:search 'walden' } GROUP BY ?x", &["2"]);
     check("SELECT ?e { ?e pin:search 'walden' ; pin:search 'woods' ; :year ?y }", &["e:2"]);
@@ -118,7 +132,10 @@ fn searches_stand_wherever_patterns_do() {
         "SELECT ?e ?s ?t { ?e pin:search [ pin:query 'walden' ; pin:score ?s ] , [ pin:query 'woods' ; pin:score ?t ] }",
         &["e:2 1 0.75"],
     );
-    check("SELECT ?e ?f { ?e pin:search 'walden' . ?f pin:search 'woods' . ?e :by ?a . ?f :by ?a }", &["e:1 e:2", "e:2 e:2"]);
+    check(
+        "SELECT ?e ?f { ?e pin:search 'walden' . ?f pin:search 'woods' . ?e :by ?a . ?f :by ?a }",
+        &["e:1 e:2", "e:2 e:2"],
+    );
     check("SELECT ?e { ?e pin:search 'walden' . ?e :by/^:by ?f } GROUP BY ?e", &["e:1", "e:2"]);
 }
 
@@ -145,7 +162,9 @@ fn the_index_is_asked_once_for_each_search_with_all_it_says() {
 
 #[test]
 fn other_patterns_are_left_alone() {
-    for text in ["SELECT * { ?s ?p ?o }", "ASK { ?q pin:query 'x' ; pin:limit 1 }", "SELECT * { ?s pin:search* ?o }"] {
+    for text in
+        ["SELECT * { ?s ?p ?o }", "ASK { ?q pin:query 'x' ; pin:limit 1 }", "SELECT * { ?s pin:search* ?o }"]
+    {
         let query = SparqlParser::new().parse_query(&format!("{PREFIXES}{text}")).unwrap();
         let never = |_: &SearchRequest| -> Result<Vec<(String, f32)>, String> { unreachable!() };
         assert_eq!(rewrite(query.clone(), &never).unwrap(), query);
@@ -154,7 +173,9 @@ fn other_patterns_are_left_alone() {
 
 #[test]
 fn updates_search_too() {
-    let text = format!("{PREFIXES} DELETE {{ ?e :year ?y }} WHERE {{ ?e :year ?y ; pin:search 'woods' }} ; CLEAR GRAPH :g");
+    let text = format!(
+        "{PREFIXES} DELETE {{ ?e :year ?y }} WHERE {{ ?e :year ?y ; pin:search 'woods' }} ; CLEAR GRAPH :g"
+    );
     let update = SparqlParser::new().parse_update(&text).unwrap();
     let rewritten = rewrite_update(update, &|request| Titles::new().search(request)).unwrap();
     let store = store();
@@ -164,8 +185,14 @@ fn updates_search_too() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    check_error("SELECT * { ?e pin:search ?w }", "`?w` has no pin:query beside it that says the words of its pin:search");
-    check_error("SELECT * { ?e pin:search :w }", "the words of pin:search must stand in the query as a string, not as `<e:w>`");
+    check_error(
+        "SELECT * { ?e pin:search ?w }",
+        "`?w` has no pin:query beside it that says the words of its pin:search",
+    );
+    check_error(
+        "SELECT * { ?e pin:search :w }",
+        "the words of pin:search must stand in the query as a string, not as `<e:w>`",
+    );
     check_error(
         "SELECT * { ?e pin:search [ pin:query ?w ] }",
         "the words of pin:search must stand in the query as a string, not as `?w`",
@@ -183,8 +210,14 @@ fn what_is_wrong_is_said() {
         "SELECT * { ?e pin:search [ pin:query 'a' ; pin:limit 0 ] }",
         "pin:limit must be a number from 1 to 10000, not `\"0\"^^<http://www.w3.org/2001/XMLSchema#integer>`",
     );
-    check_error("SELECT * { ?e pin:search [ pin:query 'a' ; pin:expand ?x ] }", "pin:expand must be true or false, not `?x`");
-    check_error("SELECT * { ?e pin:search [ pin:query 'a' ; pin:score 1.0 ] }", "pin:score must be a variable, not `\"1.0\"^^<http://www.w3.org/2001/XMLSchema#decimal>`");
+    check_error(
+        "SELECT * { ?e pin:search [ pin:query 'a' ; pin:expand ?x ] }",
+        "pin:expand must be true or false, not `?x`",
+    );
+    check_error(
+        "SELECT * { ?e pin:search [ pin:query 'a' ; pin:score 1.0 ] }",
+        "pin:score must be a variable, not `\"1.0\"^^<http://www.w3.org/2001/XMLSchema#decimal>`",
+    );
     check_error("SELECT * { ?e pin:search 'broken' }", "the search failed: the index is gone");
     let many = "?e pin:search 'walden' . ".repeat(MOST_SEARCHES + 1);
     check_error(&format!("SELECT * {{ {many} }}"), "a query may search 16 times");
