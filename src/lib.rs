@@ -11,6 +11,7 @@ pub mod decode;
 pub mod diagnostic;
 pub mod fetch;
 pub mod harvest;
+pub mod index;
 pub mod map;
 pub mod markup;
 pub mod ontology;

@@ -41,6 +41,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("diagnostic", &[]),
     ("fetch", &[]),
     ("harvest", &["diagnostic", "fetch", "markup", "record"]),
+    // Documents in, hits out; `pin:search` is a term of ours.
+    ("index", &["ontology"]),
     // Of the catalogue, only `Graphs`: how a record's graph is named.
     ("map", &["catalogue", "concordance", "diagnostic", "ontology", "record"]),
     ("markup", &["diagnostic"]),
