@@ -33,6 +33,8 @@ pub enum Kind {
     /// What resolving must find again when the store is made anew: the names it gave to entries,
     /// or the weights it learned. The id says which.
     Resolution,
+    /// What somebody with a token changed in the store, statement by statement.
+    Update,
 }
 
 impl Kind {

@@ -94,9 +94,12 @@ impl<'t> Tables<'t> {
                 }
                 None => Outcome::New,
             },
-            Kind::RunStarted | Kind::RunFinished | Kind::Harvest | Kind::Decision | Kind::Resolution => {
-                Outcome::New
-            }
+            Kind::RunStarted
+            | Kind::RunFinished
+            | Kind::Harvest
+            | Kind::Decision
+            | Kind::Resolution
+            | Kind::Update => Outcome::New,
             Kind::Concordance => match self.loaded(&entry.id)?.last() {
                 Some(last) if !last.unloaded && last.hash == entry.hash => Outcome::Unchanged,
                 Some(_) => Outcome::Changed,
@@ -155,6 +158,8 @@ impl<'t> Tables<'t> {
                 self.resolutions.insert(sequence, entry.id.as_str()).map_err(failed)?;
                 return Ok(());
             }
+            // Found again by its place alone.
+            Kind::Update => return Ok(()),
             _ => {}
         }
         let mut counts = self.counts(&entry.source)?;
@@ -163,7 +168,8 @@ impl<'t> Tables<'t> {
             | Kind::ConcordanceUnloaded
             | Kind::Harvest
             | Kind::Decision
-            | Kind::Resolution => {}
+            | Kind::Resolution
+            | Kind::Update => {}
             Kind::Record | Kind::Withdrawal => {
                 let mut state = state.map_or_else(|| self.state(entry), Ok)?;
                 let was = state.current().map(|version| version.withdrawn);

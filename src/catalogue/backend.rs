@@ -2,6 +2,7 @@
 //! graph store PUT and DELETE, an update, a query.
 
 use super::CatalogueError;
+use super::patch::Patch;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use std::path::Path;
 
@@ -41,6 +42,19 @@ pub trait Backend: Send + Sync {
 
     /// Takes statements away and puts others in their place, all or none.
     fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError>;
+
+    /// What an update would change. It has passed the guard, and loads nothing.
+    fn effects(
+        &self,
+        update: &spargebra::Update,
+        limit: std::time::Duration,
+    ) -> Result<Patch, CatalogueError>;
+
+    /// Carries a patch out, all or nothing. Doing it again changes nothing.
+    fn apply(&self, patch: &Patch) -> Result<(), CatalogueError>;
+
+    /// Whether there is a graph of this name, be it empty.
+    fn has_graph(&self, name: &NamedNode) -> Result<bool, CatalogueError>;
 
     /// Makes this the only statement with its subject and predicate in its graph.
     fn set(&self, quad: Quad) -> Result<(), CatalogueError>;

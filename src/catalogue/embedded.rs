@@ -1,15 +1,18 @@
 //! Oxigraph inside the process, on disk or in memory.
 
 use super::backend::{Backend, GraphNames, Quads, Row, Selection};
+use super::patch::Patch;
 use super::results::{self, Answer};
-use super::{CatalogueError, queries, syntax};
-use oxigraph::sparql::{QueryEvaluationError, QueryResults, SparqlEvaluator};
+use super::{CatalogueError, effects, queries, syntax};
+use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
 #[cfg(not(feature = "rocksdb"))]
 use oxrdfio::RdfFormat;
 use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Roughly what the bulk loader may use for one batch. Its default, 2 GB a thread, is more
 /// than a whole import should take.
@@ -171,6 +174,44 @@ impl Backend for Embedded {
             transaction.insert(quad);
         }
         Ok(transaction.commit()?)
+    }
+
+    fn effects(&self, update: &spargebra::Update, limit: Duration) -> Result<Patch, CatalogueError> {
+        let token = CancellationToken::new();
+        let evaluator = || evaluator().with_cancellation_token(token.clone());
+        let (done, waiting) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            let watched = token.clone();
+            scope.spawn(move || {
+                if waiting.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                    watched.cancel();
+                }
+            });
+            let found = effects::effects(&self.store, &evaluator, update);
+            drop(done);
+            found
+        })
+    }
+
+    fn apply(&self, patch: &Patch) -> Result<(), CatalogueError> {
+        if patch.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.store.start_transaction()?;
+        patch.removed.iter().for_each(|quad| transaction.remove(quad));
+        patch.added.iter().for_each(|quad| transaction.insert(quad));
+        patch.created.iter().for_each(|graph| transaction.insert_named_graph(graph));
+        for graph in &patch.dropped {
+            let name = GraphName::from(graph.clone());
+            if transaction.quads_for_pattern(None, None, None, Some(name.as_ref())).next().is_none() {
+                transaction.remove_named_graph(graph)?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    fn has_graph(&self, name: &NamedNode) -> Result<bool, CatalogueError> {
+        Ok(self.store.contains_named_graph(name)?)
     }
 
     fn set(&self, quad: Quad) -> Result<(), CatalogueError> {

@@ -26,12 +26,21 @@ pub enum Refusal {
     Forbidden(&'static str),
 }
 
-/// Checks a text; the parser may have it when this returns.
+/// Checks a query; the parser may have it when this returns.
 pub fn check(query: &str) -> Result<(), Refusal> {
-    if query.len() > SIZE_LIMIT {
-        return Err(Refusal::TooLong(query.len()));
+    scan(query, &["SERVICE", "LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD"])
+}
+
+/// Checks an update.
+pub fn check_update(update: &str) -> Result<(), Refusal> {
+    scan(update, &["SERVICE", "LOAD"])
+}
+
+fn scan(text: &str, forbidden: &'static [&'static str]) -> Result<(), Refusal> {
+    if text.len() > SIZE_LIMIT {
+        return Err(Refusal::TooLong(text.len()));
     }
-    let mut scan = Scan { rest: query, line: 1, depth: 0, chained: 0 };
+    let mut scan = Scan { rest: text, line: 1, depth: 0, round: 0, clauses: 0, operators: 0, forbidden };
     while scan.step()? {}
     Ok(())
 }
@@ -40,7 +49,12 @@ struct Scan<'a> {
     rest: &'a str,
     line: usize,
     depth: usize,
-    chained: usize,
+    /// How many of the brackets are round: within them stand expressions.
+    round: usize,
+    clauses: usize,
+    /// Of one expression or path: statements do not chain theirs.
+    operators: usize,
+    forbidden: &'static [&'static str],
 }
 
 impl Scan<'_> {
@@ -66,12 +80,23 @@ impl Scan<'_> {
         match c {
             '{' | '(' | '[' => {
                 self.depth += 1;
+                self.round += usize::from(c == '(');
                 if self.depth > DEPTH_LIMIT {
                     return Err(Refusal::TooDeep(self.line));
                 }
             }
-            '}' | ')' | ']' => self.depth = self.depth.saturating_sub(1),
-            '+' | '-' | '*' | '/' | '|' | '&' | '!' | '^' => self.chain()?,
+            '}' | ')' | ']' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.round = self.round.saturating_sub(usize::from(c == ')'));
+            }
+            '+' | '-' | '*' | '/' | '|' | '&' | '!' | '^' => {
+                self.operators += 1;
+                self.chain()?;
+            }
+            // Behind a full stop or a semicolon and a blank another statement begins.
+            '.' | ';' if self.round == 0 && self.rest.get(1..2).is_none_or(|next| next <= " ") => {
+                self.operators = 0;
+            }
             _ => {}
         }
         let (token, rest) = self.rest.split_at(length.max(c.len_utf8()));
@@ -81,21 +106,19 @@ impl Scan<'_> {
     }
 
     fn keyword(&mut self, token: &str) -> Result<(), Refusal> {
-        const FORBIDDEN: [&str; 10] =
-            ["SERVICE", "LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD"];
-        if let Some(word) = FORBIDDEN.iter().find(|word| token.eq_ignore_ascii_case(word)) {
+        if let Some(word) = self.forbidden.iter().find(|word| token.eq_ignore_ascii_case(word)) {
             return Err(Refusal::Forbidden(word));
         }
         let clauses = ["UNION", "OPTIONAL", "MINUS", "FILTER", "BIND", "EXISTS", "IN"];
         if clauses.iter().any(|word| token.eq_ignore_ascii_case(word)) {
+            self.clauses += 1;
             self.chain()?;
         }
         Ok(())
     }
 
-    fn chain(&mut self) -> Result<(), Refusal> {
-        self.chained += 1;
-        if self.chained > CHAIN_LIMIT { Err(Refusal::TooManyOperators) } else { Ok(()) }
+    fn chain(&self) -> Result<(), Refusal> {
+        if self.clauses + self.operators > CHAIN_LIMIT { Err(Refusal::TooManyOperators) } else { Ok(()) }
     }
 }
 
@@ -153,6 +176,16 @@ mod tests {
     #[test]
     fn a_text_of_nothing_but_openings_is_checked_in_one_pass() {
         assert_eq!(check(&"<".repeat(SIZE_LIMIT)), Ok(()));
+    }
+
+    #[test]
+    fn data_may_be_long_and_an_update_may_write() {
+        let many = "<http://x/s> <http://x/p> -1, '1'^^<http://x/t> .\n".repeat(5000);
+        assert_eq!(check_update(&format!("INSERT DATA {{ {many} }}")), Ok(()));
+        assert!(check(&format!("INSERT DATA {{ {many} }}")).is_err());
+        assert_eq!(check_update("LOAD <http://x/>"), Err(Refusal::Forbidden("LOAD")));
+        let chain = "ASK { FILTER(1 ".to_owned() + &"; . + 1".repeat(600);
+        assert_eq!(check(&chain), Err(Refusal::TooManyOperators));
     }
 
     #[test]

@@ -11,10 +11,12 @@
 //! such processes that read a [`snapshot`], so that others may write meanwhile.
 
 mod backend;
+mod effects;
 mod embedded;
 pub mod export;
 mod graphs;
 pub mod guard;
+mod patch;
 pub mod pool;
 mod queries;
 pub mod results;
@@ -25,12 +27,16 @@ pub mod worker;
 pub use backend::{Backend, Row, Selection};
 pub use embedded::Embedded;
 pub use graphs::Graphs;
+pub use patch::Patch;
 pub use queries::QUERIES;
 
 use crate::ontology::{pin, xsd};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
 use rustc_hash::FxHashSet;
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Why the catalogue could not do what was asked. Bad records are no reason.
 #[derive(Debug, thiserror::Error)]
@@ -63,13 +69,15 @@ pub struct Changes {
     /// Graphs to be put in the place of what is there, or taken away; in this order, after
     /// the additions.
     pub rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
+    /// What somebody changed, after all that.
+    pub patch: Patch,
     /// How far in the archive the store is once this is written.
     pub position: u64,
 }
 
 impl Changes {
     pub fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.rewritten.is_empty()
+        self.added.is_empty() && self.rewritten.is_empty() && self.patch.is_empty()
     }
 }
 
@@ -77,12 +85,25 @@ impl Changes {
 pub struct Catalogue {
     backend: Box<dyn Backend>,
     graphs: Graphs,
+    /// Where to publish what is written.
+    directory: Option<PathBuf>,
+    /// When something was published last.
+    published: Mutex<Instant>,
+    /// The lock of a snapshot.
+    held: Option<File>,
 }
+
+/// While much is written, readers see it every few seconds.
+const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 impl Catalogue {
     /// The store under a catalogue directory, made if it is not there.
     pub fn open(directory: &Path, graphs: Graphs) -> Result<Self, CatalogueError> {
-        Ok(Self::over(Box::new(Embedded::open(&directory.join("store"))?), graphs))
+        snapshot::announce(directory)?;
+        let backend = Box::new(Embedded::open(&directory.join("store"))?);
+        let mut catalogue = Self::over(backend, graphs);
+        catalogue.directory = Some(directory.to_owned());
+        Ok(catalogue)
     }
 
     /// The same, for reading beside other readers. Nobody may be writing.
@@ -96,7 +117,36 @@ impl Catalogue {
     }
 
     pub fn over(backend: Box<dyn Backend>, graphs: Graphs) -> Self {
-        Self { backend, graphs }
+        let published = Mutex::new(Instant::now());
+        Self { backend, graphs, directory: None, published, held: None }
+    }
+
+    /// Shows readers of snapshots what is written so far, if a server runs. It is also done when
+    /// the catalogue is closed, and then a failure goes to the log.
+    pub fn publish(&self) -> Result<(), CatalogueError> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        if !snapshot::is_served(directory) {
+            return Ok(());
+        }
+        if snapshot::is_stale(directory) {
+            self.backend.flush()?;
+            snapshot::publish(&*self.backend, directory)?;
+        }
+        Ok(())
+    }
+
+    /// The same, if the last time is a while ago. The store goes on being written.
+    fn publish_sometimes(&self) -> Result<(), CatalogueError> {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        if published.elapsed() < PUBLISH_EVERY {
+            return Ok(());
+        }
+        self.publish()?;
+        if let Some(directory) = &self.directory {
+            snapshot::announce(directory)?;
+        }
+        *published = Instant::now();
+        Ok(())
     }
 
     pub fn graphs(&self) -> &Graphs {
@@ -114,11 +164,13 @@ impl Catalogue {
         if !changes.is_empty() {
             self.backend.add(changes.added)?;
             self.backend.rewrite(changes.rewritten)?;
+            self.backend.apply(&changes.patch)?;
             // The journal must never be ahead of what it speaks of, not even on a disk that
             // lost its power.
             self.backend.flush()?;
         }
-        self.note_position(position)
+        self.note_position(position)?;
+        self.publish_sometimes()
     }
 
     /// Up to which entry of the archive the store holds everything.
@@ -236,6 +288,14 @@ impl Catalogue {
         }
         self.backend.rewrite(some)?;
         Ok(dropped)
+    }
+}
+
+impl Drop for Catalogue {
+    fn drop(&mut self) {
+        if let Err(error) = self.publish() {
+            tracing::error!("readers do not see what was written: {error}");
+        }
     }
 }
 

@@ -33,6 +33,8 @@ queries! {
     "resolve/instance/features"
     "resolve/subject/features"
     "resolve/work/features"
+    "serve/inbound"
+    "serve/replaced"
 }
 
 pub(super) fn text(name: &str) -> Result<&'static str, CatalogueError> {

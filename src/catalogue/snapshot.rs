@@ -7,10 +7,13 @@
 //! not held, and what a kill left unfinished. So a reader never sees a copy that is not whole,
 //! and a copy never goes away under a reader.
 //!
+//! Nobody publishes for nobody: a server holds `snapshots/served` shared for as long as it runs,
+//! and without one a writer leaves `snapshots/stale`, so that the next server publishes first.
+//!
 //! Snapshots are derived: all of `snapshots/` may be removed when nobody reads.
 
 use super::embedded::Embedded;
-use super::{Backend, CatalogueError};
+use super::{Backend, Catalogue, CatalogueError, Graphs};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -20,6 +23,47 @@ const UNFINISHED: &str = "unfinished";
 const CURRENT: &str = "current";
 const STORE: &str = "store";
 const LOCK: &str = "lock";
+const SERVED: &str = "served";
+const STALE: &str = "stale";
+
+/// Held by a server, so that writers publish.
+#[derive(Debug)]
+pub struct Serving(#[expect(dead_code, reason = "the lock ends with the file")] File);
+
+/// From here on writers publish for this server.
+pub fn serve(directory: &Path) -> io::Result<Serving> {
+    fs::create_dir_all(folder(directory))?;
+    let file =
+        File::options().create(true).truncate(false).write(true).open(folder(directory).join(SERVED))?;
+    file.lock_shared()?;
+    Ok(Serving(file))
+}
+
+/// Whether a server runs.
+pub fn is_served(directory: &Path) -> bool {
+    let Ok(file) = File::options().write(true).open(folder(directory).join(SERVED)) else { return false };
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Whether the store may be ahead of the newest snapshot, because somebody wrote and was killed,
+/// or wrote while no server ran.
+pub fn is_stale(directory: &Path) -> bool {
+    current(directory).is_none() || folder(directory).join(STALE).exists()
+}
+
+/// The store is about to be written.
+pub(super) fn announce(directory: &Path) -> io::Result<()> {
+    match File::create(folder(directory).join(STALE)) {
+        // No server ever ran.
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Nothing was written after all.
+pub(super) fn revoke(directory: &Path) {
+    let _ = fs::remove_file(folder(directory).join(STALE));
+}
 
 /// Publishes the store as it is now; says under which number. The catalogue under `directory`
 /// must be held for writing.
@@ -37,6 +81,7 @@ pub fn publish(backend: &dyn Backend, directory: &Path) -> Result<u64, Catalogue
     let turned = folder.join(format!("{UNFINISHED}-{CURRENT}"));
     std::os::unix::fs::symlink(number.to_string(), &turned)?;
     fs::rename(&turned, folder.join(CURRENT))?;
+    revoke(directory);
     clean(&folder, Some(number))?;
     Ok(number)
 }
@@ -50,10 +95,17 @@ pub fn current(directory: &Path) -> Option<u64> {
 pub struct Snapshot {
     pub number: u64,
     pub(super) store: Embedded,
-    _lock: File,
+    lock: File,
 }
 
 impl Snapshot {
+    /// The catalogue it is a snapshot of.
+    pub fn into_catalogue(self, graphs: Graphs) -> Catalogue {
+        let mut catalogue = Catalogue::over(Box::new(self.store), graphs);
+        catalogue.held = Some(self.lock);
+        catalogue
+    }
+
     pub fn backend(&self) -> &dyn Backend {
         &self.store
     }
@@ -78,7 +130,7 @@ pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
     if !path.try_exists()? {
         return Err(gone());
     }
-    Ok(Snapshot { number, store: Embedded::open_snapshot(&home.join(STORE))?, _lock: lock })
+    Ok(Snapshot { number, store: Embedded::open_snapshot(&home.join(STORE))?, lock })
 }
 
 fn folder(directory: &Path) -> PathBuf {
@@ -92,7 +144,7 @@ fn clean(folder: &Path, keep: Option<u64>) -> io::Result<Vec<u64>> {
         let entry = entry?;
         let path = entry.path();
         let name = entry.file_name();
-        if name == CURRENT {
+        if name == CURRENT || name == SERVED || name == STALE {
             continue;
         }
         let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else {

@@ -17,9 +17,11 @@ mod record;
 mod rejects;
 mod resolve;
 mod run;
+mod serve;
 mod shell;
 mod source;
 mod status;
+mod token;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use pinakes::catalogue::CatalogueError;
@@ -91,6 +93,8 @@ enum Command {
     Harvest(harvest::Harvest),
     Resolve(resolve::ResolveGroup),
     Run(run::Run),
+    Serve(serve::Serve),
+    Token(token::TokenGroup),
     Status(status::Status),
     Query(query::Query),
     Export(export::Export),
@@ -106,6 +110,8 @@ enum Command {
     Man(shell::Man),
     #[command(hide = true)]
     QueryWorker(query::QueryWorker),
+    #[command(hide = true)]
+    Worker(serve::Worker),
 }
 
 /// How a command that ran ended.
@@ -161,6 +167,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Harvest(command) => command.run(&general),
         Command::Resolve(command) => command.run(&general),
         Command::Run(command) => command.run(&general),
+        Command::Serve(command) => command.run(&general),
+        Command::Token(command) => command.run(&general),
         Command::Status(command) => command.run(&general),
         Command::Query(command) => command.run(&general),
         Command::Export(command) => command.run(&general),
@@ -175,6 +183,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::QueryWorker(command) => command.run(&general),
+        Command::Worker(command) => command.run(&general),
     };
     match done {
         Ok(Done::Well) => ExitCode::SUCCESS,

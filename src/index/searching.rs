@@ -23,6 +23,9 @@ pub const MOST_VALUES: usize = 1_000;
 /// Filters beyond these are left out.
 const MOST_FILTERS: usize = 64;
 
+/// A part of a query, and whether it must hold.
+type Part = (Occur, Box<dyn Query>);
+
 /// What is asked of the index.
 #[derive(Default)]
 pub struct Request<'a> {
@@ -129,7 +132,7 @@ impl Index {
         let filter = |query: Box<dyn Query>| {
             (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>)
         };
-        let mut by_facet: BTreeMap<Facet, Vec<(Occur, Box<dyn Query>)>> = BTreeMap::new();
+        let mut by_facet: BTreeMap<Facet, Vec<Part>> = BTreeMap::new();
         for (facet, value) in request.filters.iter().take(MOST_FILTERS) {
             by_facet
                 .entry(*facet)

@@ -18,6 +18,7 @@ mod present;
 mod publish;
 mod reading;
 mod resolve;
+mod serving;
 mod session;
 mod sources;
 mod store_writer;
@@ -44,6 +45,7 @@ pub use resolve::{
     ShownPreference, ShownType, ShownValue, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair,
     keep_labels, resolve, review, show_entry, take_down,
 };
+pub use serving::{Served, Serving};
 pub use session::{Session, catch_up, rebuild};
 pub use sources::{mirror_sources, withdraw_source};
 

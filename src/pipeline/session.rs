@@ -4,7 +4,7 @@ use super::described::Describing;
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
 use crate::archive::{Archive, Entry, Kind};
-use crate::catalogue::{Catalogue, Selection};
+use crate::catalogue::{Catalogue, Patch, Selection};
 use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
@@ -153,6 +153,11 @@ impl Session {
         Ok(session)
     }
 
+    /// Whether another command waits for this one.
+    pub fn is_wanted(&self) -> bool {
+        self.lock.is_wanted()
+    }
+
     /// Closes the catalogue and lets those who wait have their turn.
     pub fn give_way(self) -> Home {
         let Self { home, archive, catalogue, lock, .. } = self;
@@ -222,7 +227,11 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         loop {
             let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
             let mut bytes = 0;
-            while batch.len() < BATCH && bytes < BATCH_BYTES {
+            // What somebody changed came after what came before it: it ends its batch.
+            while batch.len() < BATCH
+                && bytes < BATCH_BYTES
+                && batch.last().is_none_or(|entry| entry.kind != Kind::Update)
+            {
                 let Some(entry) = entries.next().transpose()? else { break };
                 bytes += entry.payload.len();
                 batch.push(entry);
@@ -230,9 +239,11 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
             let Some(end) = batch.last().map(|entry| entry.sequence) else { break };
             // A version that a later one replaced leaves nothing in the store but its run.
             let mut current = Vec::with_capacity(batch.len());
+            let mut update = None;
             for entry in batch {
                 done += 1;
                 match entry.kind {
+                    Kind::Update => update = Some(entry),
                     Kind::Record | Kind::Withdrawal => {
                         let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
                         if state.current().is_some_and(|version| version.sequence == entry.sequence) {
@@ -278,7 +289,10 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                 pending.record(&session.home.graphs, &entry, triples, known);
             }
             pending.position = end;
-            if pending.is_full() {
+            if let Some(update) = &update {
+                pending.patch = Patch::read(&String::from_utf8_lossy(&update.payload))?;
+            }
+            if update.is_some() || pending.is_full() {
                 store.send(std::mem::take(&mut pending))?;
             }
             watch.advance(done, done);

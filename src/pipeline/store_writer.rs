@@ -5,7 +5,7 @@
 
 use super::PipelineError;
 use crate::archive::{Entry, Run};
-use crate::catalogue::{Catalogue, CatalogueError, Changes, Graphs};
+use crate::catalogue::{Catalogue, CatalogueError, Changes, Graphs, Patch};
 use crate::map::ContentTypes;
 use crate::ontology::{pin, prov, rdf, skos, xsd};
 use oxrdf::{Literal, NamedNode, Quad, Triple};
@@ -24,6 +24,8 @@ pub(super) struct Pending {
     rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
     /// Statements among them.
     rewriting: usize,
+    /// What somebody changed after all that.
+    pub patch: Patch,
     /// The last archive entry this covers.
     pub position: u64,
 }
@@ -118,8 +120,8 @@ pub(super) struct Store {
 impl Store {
     /// Waits while the one before is still being written.
     pub fn send(&self, pending: Pending) -> Result<(), PipelineError> {
-        let changes =
-            Changes { added: pending.added, rewritten: pending.rewritten, position: pending.position };
+        let Pending { added, rewritten, patch, position, .. } = pending;
+        let changes = Changes { added, rewritten, patch, position };
         self.sender.send(changes).map_err(|_| PipelineError::WriterGone)
     }
 }

@@ -91,7 +91,7 @@ impl Holder {
         };
         self.role >= Role::Writer
             && plain
-            && ["record", "graph", "graph-store"].iter().any(|folder| own(folder))
+            && ["record", "graph", "graph-store"].iter().any(own)
     }
 }
 

@@ -42,15 +42,20 @@ pub struct Counts {
     pub queued: usize,
     /// Queries that wait for a worker.
     pub waiting: usize,
+    /// Workers that were stopped, replaced or died, since the pool was made.
+    pub ended: u64,
 }
 
 impl Pool {
     /// Starts the workers. To be called inside a Tokio runtime, on which the pool lives.
     pub fn new(settings: Settings) -> io::Result<Self> {
         let (undertaker, dead) = mpsc::channel::<Child>();
+        let ended = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&ended);
         std::thread::Builder::new().name("undertaker".to_owned()).spawn(move || {
             for mut child in dead {
                 let _ = child.wait();
+                counted.fetch_add(1, Relaxed);
             }
         })?;
         let runtime = runtime::Handle::current();
@@ -64,6 +69,7 @@ impl Pool {
             mean: AtomicU64::new(0),
             settings,
             undertaker,
+            ended,
             runtime,
             me: me.clone(),
         });
@@ -103,6 +109,7 @@ impl Pool {
             heavy: inner.settings.heavy.saturating_sub(inner.slots.available_permits()),
             queued: inner.queued.load(Relaxed),
             waiting: inner.waiting.load(Relaxed),
+            ended: inner.ended.load(Relaxed),
         }
     }
 }
@@ -121,6 +128,7 @@ struct Inner {
     /// How long heavy queries took lately, in milliseconds.
     mean: AtomicU64,
     undertaker: Sender<Child>,
+    ended: Arc<AtomicU64>,
     runtime: runtime::Handle,
     me: Weak<Self>,
 }

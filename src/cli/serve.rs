@@ -1,0 +1,125 @@
+//! `pinakes serve`: the catalogue over HTTP.
+
+use super::progress::Progress;
+use super::{Done, General, output};
+use anyhow::Context;
+use pinakes::catalogue::pool;
+use pinakes::catalogue::snapshot;
+use pinakes::pipeline::{Served, Serving};
+use pinakes::serve::{Limits, Role, Server, Settings};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Where the tokens of a catalogue are kept.
+pub(super) const TOKENS: &str = "tokens.toml";
+
+/// Serve the catalogue: SPARQL, linked data, OAI-PMH
+///
+/// Everything can be read at once; writing needs a token (`pinakes token create`). Other commands
+/// work on the catalogue meanwhile, and readers see what they wrote as soon as they say so.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  pinakes serve
+  pinakes serve --bind 127.0.0.1:8080 --read-only
+  pinakes serve --bind 0.0.0.0:7878 --public --admin-bind 127.0.0.1:7879
+
+The first line on standard output says where it listens. SIGTERM and Ctrl-C finish what is under
+way and end it.")]
+pub(super) struct Serve {
+    /// Where to listen; port 0 takes any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
+    bind: SocketAddr,
+    /// Mean it that others can reach the address; needs a token
+    #[arg(long)]
+    public: bool,
+    /// Refuse all writing
+    #[arg(long)]
+    read_only: bool,
+    /// Who may read at all: everybody (`anonymous`), or holders of a token
+    #[arg(long, value_name = "ROLE", default_value = "anonymous", value_parser = role)]
+    read: Role,
+    /// A listener of its own for /metrics and /admin/; without it they answer loopback alone
+    #[arg(long, value_name = "ADDRESS")]
+    admin_bind: Option<SocketAddr>,
+    /// Seconds after which a query of somebody without a token is ended
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    query_seconds: u64,
+    /// Megabytes of memory a query may take
+    #[arg(long, value_name = "MB", default_value_t = 512)]
+    query_memory: u64,
+    /// Queries that may take long at the same time
+    #[arg(long, value_name = "NUMBER")]
+    heavy_queries: Option<usize>,
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    if text == "anonymous" { Ok(Role::Anonymous) } else { text.parse() }
+}
+
+impl Serve {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        let home = general.home()?;
+        let tokens = home.directory.join(TOKENS);
+        let mut limits = Limits::default();
+        limits.anonymous.time = Duration::from_secs(self.query_seconds.max(1));
+        limits.holder.time = limits.holder.time.max(limits.anonymous.time);
+        let settings = Settings {
+            bind: self.bind,
+            admin_bind: self.admin_bind,
+            public: self.public,
+            base: home.graphs.base().to_owned(),
+            read_only: self.read_only,
+            read: self.read,
+            tokens,
+            limits,
+        };
+        let program = std::env::current_exe().context("cannot find this program's own file")?;
+        let arguments = ["worker".into(), "--catalogue".into(), home.directory.clone().into_os_string()];
+        let mut workers = pool::Settings::new(program, arguments.to_vec(), home.directory.clone());
+        workers.limits.memory = self.query_memory.max(16) << 20;
+        workers.heavy = self.heavy_queries.unwrap_or(workers.heavy).max(1);
+        let serving = Serving { pool: workers, read_only: self.read_only, patience: Duration::from_secs(60) };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let mut progress = Progress::new(general);
+        let finished = runtime.block_on(async {
+            let service = Arc::new(Served::new(home, serving, &mut progress)?);
+            let server = Server::bind(settings, service, axum::Router::new()).await?;
+            output::line(&format!(
+                "serving {} at http://{}/",
+                general.catalogue.display(),
+                server.address()
+            ))?;
+            if let Some(address) = server.admin_address() {
+                output::line(&format!("metrics and backups at http://{address}/"))?;
+            }
+            anyhow::Ok(server.run(asked_to_stop()?).await)
+        })?;
+        if !finished {
+            output::notice("some requests were not finished in time");
+        }
+        Ok(Done::Well)
+    }
+}
+
+/// Ends when the process is asked to.
+fn asked_to_stop() -> anyhow::Result<impl Future<Output = ()>> {
+    let stop = Arc::new(Notify::new());
+    let asked = Arc::clone(&stop);
+    ctrlc::set_handler(move || asked.notify_one())?;
+    Ok(async move { stop.notified().await })
+}
+
+/// Answers the queries of a server; started by it.
+#[derive(clap::Args)]
+pub(super) struct Worker {}
+
+impl Worker {
+    pub fn run(self, general: &General) -> anyhow::Result<Done> {
+        let directory = general.catalogue.clone();
+        pool::work(|number| snapshot::open(&directory, number), None)?;
+        Ok(Done::Well)
+    }
+}
