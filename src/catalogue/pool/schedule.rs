@@ -84,13 +84,15 @@ impl Pool {
     pub async fn ask(&self, question: &Question) -> Result<Reply, Refusal> {
         guard::check(&question.text)?;
         let limits = question.limits.unwrap_or(self.inner.settings.limits);
-        for _ in 0..TRIES {
+        for attempt in 1..=TRIES {
             let (snapshot, outcome) = self.inner.answer(question, &limits).await?;
             return Err(match outcome {
                 Outcome::Answered { body, rows, union, media_type } => {
                     return Ok(Reply { media_type, body, rows, snapshot, union });
                 }
                 Outcome::Failed(Failure::Gone, _) => continue,
+                // It may have been dying when it was asked; a query that kills does so again.
+                Outcome::Died if attempt == 1 => continue,
                 Outcome::Failed(Failure::Malformed, message) => Refusal::Malformed(message),
                 Outcome::Failed(Failure::TooLarge, message) => Refusal::TooLarge(TooLarge::Query(message)),
                 Outcome::Failed(Failure::TooManyRows, _) => Refusal::TooLarge(TooLarge::Rows(limits.rows)),
@@ -171,8 +173,8 @@ impl Inner {
                 Ok((snapshot, outcome))
             }
             First::Heavy(outcome) => {
-                let outcome = outcome??;
-                self.keep_spare(engaged.worker.take(), &outcome);
+                let outcome = alive(outcome??)?;
+                self.keep_spare(engaged.worker.take());
                 Ok((snapshot, outcome))
             }
             First::Queue => {
@@ -263,9 +265,9 @@ impl Inner {
         worker.send(question, limits, snapshot).await?;
         let outcome = {
             let receiving = pin!(worker.receive(&self.settings.spool));
-            self.watch(receiving, handle, limits, began).await??
+            alive(self.watch(receiving, handle, limits, began).await??)?
         };
-        self.keep_spare(Some(worker), &outcome);
+        self.keep_spare(Some(worker));
         Ok((snapshot, outcome))
     }
 
@@ -297,10 +299,9 @@ impl Inner {
     }
 
     /// A worker of low priority is of use to those who queue; it must not bring much along.
-    fn keep_spare(&self, worker: Option<Worker>, outcome: &Outcome) {
+    fn keep_spare(&self, worker: Option<Worker>) {
         let small = self.settings.limits.memory / 4;
         if let Some(worker) = worker
-            && !matches!(outcome, Outcome::Died)
             && self.queued.load(Relaxed) > 0
             && worker.handle().memory() < small
         {
@@ -364,6 +365,11 @@ impl Inner {
             engaged.put_back();
         }
     }
+}
+
+/// A heavy query is not asked again if its worker died.
+fn alive(outcome: Outcome) -> Result<Outcome, Refusal> {
+    if matches!(outcome, Outcome::Died) { Err(Refusal::Died) } else { Ok(outcome) }
 }
 
 async fn follow(pool: Weak<Inner>) {
