@@ -93,6 +93,9 @@ pub trait Backend: Send + Sync {
     /// nothing.
     fn snapshot(&self, to: &Path) -> Result<(), CatalogueError>;
 
+    /// Whether anything was written since this was asked last.
+    fn was_written(&self) -> bool;
+
     /// Everything written so far survives a power cut.
     fn flush(&self) -> Result<(), CatalogueError>;
 

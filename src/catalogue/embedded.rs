@@ -11,6 +11,7 @@ use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable
 use oxrdfio::RdfFormat;
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -20,24 +21,31 @@ const BULK_MEGABYTES: usize = 800;
 
 pub struct Embedded {
     store: Store,
+    written: AtomicBool,
+}
+
+impl From<Store> for Embedded {
+    fn from(store: Store) -> Self {
+        Self { store, written: AtomicBool::new(false) }
+    }
 }
 
 impl Embedded {
     /// A store that ends with the process.
     pub fn in_memory() -> Result<Self, CatalogueError> {
-        Ok(Self { store: Store::new()? })
+        Ok(Store::new()?.into())
     }
 
     /// The store in this directory.
     #[cfg(feature = "rocksdb")]
     pub fn open(directory: &Path) -> Result<Self, CatalogueError> {
         remove_orphans(directory)?;
-        Ok(Self { store: Store::open(directory)? })
+        Ok(Store::open(directory)?.into())
     }
 
     #[cfg(feature = "rocksdb")]
     pub fn open_read_only(directory: &Path) -> Result<Self, CatalogueError> {
-        Ok(Self { store: Store::open_read_only(directory)? })
+        Ok(Store::open_read_only(directory)?.into())
     }
 
     /// Without RocksDB there is nothing on disk: the pipeline fills the store from the archive.
@@ -64,7 +72,7 @@ impl Embedded {
         store
             .load_from_reader(RdfFormat::NQuads, dump)
             .map_err(|error| CatalogueError::Store(error.to_string()))?;
-        Ok(Self { store })
+        Ok(store.into())
     }
 
     /// Evaluates a parsed query and writes its results; says in which media type, and how many
@@ -121,12 +129,20 @@ fn remove_orphans(directory: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+impl Embedded {
+    /// The store, about to be written.
+    fn to_write(&self) -> &Store {
+        self.written.store(true, Ordering::Relaxed);
+        &self.store
+    }
+}
+
 impl Backend for Embedded {
     fn add(&self, quads: Vec<Quad>) -> Result<(), CatalogueError> {
         if quads.is_empty() {
             return Ok(());
         }
-        let mut loader = self.store.bulk_loader().with_max_memory_size_in_megabytes(BULK_MEGABYTES);
+        let mut loader = self.to_write().bulk_loader().with_max_memory_size_in_megabytes(BULK_MEGABYTES);
         loader.load_quads(quads)?;
         Ok(loader.commit()?)
     }
@@ -135,7 +151,7 @@ impl Backend for Embedded {
         if graphs.is_empty() {
             return Ok(());
         }
-        let mut transaction = self.store.start_transaction()?;
+        let mut transaction = self.to_write().start_transaction()?;
         for (name, triples) in graphs {
             let Some(triples) = triples else {
                 transaction.remove_named_graph(&name)?;
@@ -153,20 +169,20 @@ impl Backend for Embedded {
         &self,
         quads: &mut dyn Iterator<Item = Result<Quad, CatalogueError>>,
     ) -> Result<(), CatalogueError> {
-        let mut loader = self.store.bulk_loader().with_max_memory_size_in_megabytes(BULK_MEGABYTES);
+        let mut loader = self.to_write().bulk_loader().with_max_memory_size_in_megabytes(BULK_MEGABYTES);
         loader.load_ok_quads::<CatalogueError, CatalogueError>(quads)?;
         Ok(loader.commit()?)
     }
 
     fn clear(&self, graph: &GraphName) -> Result<(), CatalogueError> {
-        Ok(self.store.clear_graph(graph)?)
+        Ok(self.to_write().clear_graph(graph)?)
     }
 
     fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError> {
         if removed.is_empty() && added.is_empty() {
             return Ok(());
         }
-        let mut transaction = self.store.start_transaction()?;
+        let mut transaction = self.to_write().start_transaction()?;
         for quad in &removed {
             transaction.remove(quad);
         }
@@ -197,7 +213,7 @@ impl Backend for Embedded {
         if patch.is_empty() {
             return Ok(());
         }
-        let mut transaction = self.store.start_transaction()?;
+        let mut transaction = self.to_write().start_transaction()?;
         patch.removed.iter().for_each(|quad| transaction.remove(quad));
         patch.added.iter().for_each(|quad| transaction.insert(quad));
         patch.created.iter().for_each(|graph| transaction.insert_named_graph(graph));
@@ -215,7 +231,7 @@ impl Backend for Embedded {
     }
 
     fn set(&self, quad: Quad) -> Result<(), CatalogueError> {
-        let mut transaction = self.store.start_transaction()?;
+        let mut transaction = self.to_write().start_transaction()?;
         let old: Vec<Quad> = transaction
             .quads_for_pattern(
                 Some(quad.subject.as_ref()),
@@ -315,6 +331,10 @@ impl Backend for Embedded {
         #[cfg(feature = "rocksdb")]
         self.store.flush()?;
         Ok(())
+    }
+
+    fn was_written(&self) -> bool {
+        self.written.swap(false, Ordering::Relaxed)
     }
 
     fn validate(&self) -> Result<(), CatalogueError> {

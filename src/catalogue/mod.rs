@@ -35,6 +35,7 @@ use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
 use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -87,6 +88,8 @@ pub struct Catalogue {
     graphs: Graphs,
     /// Where to publish what is written.
     directory: Option<PathBuf>,
+    /// Something was written that readers do not see.
+    is_behind: AtomicBool,
     /// When something was published last.
     published: Mutex<Instant>,
     /// The lock of a snapshot.
@@ -99,10 +102,12 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 impl Catalogue {
     /// The store under a catalogue directory, made if it is not there.
     pub fn open(directory: &Path, graphs: Graphs) -> Result<Self, CatalogueError> {
+        let is_behind = snapshot::is_stale(directory);
         snapshot::announce(directory)?;
         let backend = Box::new(Embedded::open(&directory.join("store"))?);
         let mut catalogue = Self::over(backend, graphs);
         catalogue.directory = Some(directory.to_owned());
+        catalogue.is_behind = AtomicBool::new(is_behind);
         Ok(catalogue)
     }
 
@@ -118,7 +123,8 @@ impl Catalogue {
 
     pub fn over(backend: Box<dyn Backend>, graphs: Graphs) -> Self {
         let published = Mutex::new(Instant::now());
-        Self { backend, graphs, directory: None, published, held: None }
+        let is_behind = AtomicBool::new(false);
+        Self { backend, graphs, directory: None, is_behind, published, held: None }
     }
 
     /// Shows readers of snapshots what is written so far, if a server runs. It is also done when
@@ -128,24 +134,26 @@ impl Catalogue {
         if !snapshot::is_served(directory) {
             return Ok(());
         }
-        if snapshot::is_stale(directory) {
+        if self.backend.was_written() {
+            self.is_behind.store(true, Ordering::Relaxed);
+        }
+        if self.is_behind.load(Ordering::Relaxed) {
             self.backend.flush()?;
             snapshot::publish(&*self.backend, directory)?;
+            self.is_behind.store(false, Ordering::Relaxed);
+            // Whoever is killed from here on may have written more.
+            snapshot::announce(directory)?;
         }
         Ok(())
     }
 
-    /// The same, if the last time is a while ago. The store goes on being written.
+    /// The same, if the last time is a while ago.
     fn publish_sometimes(&self) -> Result<(), CatalogueError> {
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
-        if published.elapsed() < PUBLISH_EVERY {
-            return Ok(());
+        if published.elapsed() >= PUBLISH_EVERY {
+            self.publish()?;
+            *published = Instant::now();
         }
-        self.publish()?;
-        if let Some(directory) = &self.directory {
-            snapshot::announce(directory)?;
-        }
-        *published = Instant::now();
         Ok(())
     }
 
@@ -293,8 +301,14 @@ impl Catalogue {
 
 impl Drop for Catalogue {
     fn drop(&mut self) {
-        if let Err(error) = self.publish() {
-            tracing::error!("readers do not see what was written: {error}");
+        let Some(directory) = self.directory.clone() else { return };
+        match self.publish() {
+            Err(error) => tracing::error!("readers do not see what was written: {error}"),
+            Ok(()) if !self.is_behind.load(Ordering::Relaxed) && !self.backend.was_written() => {
+                snapshot::revoke(&directory);
+            }
+            // No server runs: the next one publishes first.
+            Ok(()) => {}
         }
     }
 }

@@ -84,6 +84,7 @@ pub(super) fn write_answer(out: &mut Vec<u8>, snapshot: u64, rows: u64, bytes: u
             number(out, graphs.len() as u64);
             graphs.iter().for_each(|graph| text(out, graph));
         }
+        text(out, &question.base);
         text(out, &question.text);
     });
 }
@@ -221,6 +222,7 @@ impl<'a> Fields<'a> {
             graph: Some(RdfFormat::from_media_type(graph).ok_or_else(unreadable)?),
             default_graphs: self.texts()?,
             named_graphs: self.texts()?,
+            base: self.text()?.to_owned(),
             text: self.text()?.to_owned(),
             limits: None,
         })
@@ -239,6 +241,7 @@ mod tests {
     fn an_order_is_read_as_it_was_written() {
         let asked = Question {
             text: "ASK {}".to_owned(),
+            base: "x:/".to_owned(),
             default_graphs: vec!["x:a".to_owned(), "x:b".to_owned()],
             union: Some(true),
             rows: RowFormat::Tsv,

@@ -96,6 +96,8 @@ pub struct Limits {
 #[derive(Debug, Clone, Default)]
 pub struct Question {
     pub text: String,
+    /// What relative IRIs are relative to; without it there are none.
+    pub base: String,
     /// `default-graph-uri` and `named-graph-uri` of the SPARQL Protocol. If there are any, the
     /// graphs that the query names do not count.
     pub default_graphs: Vec<String>,

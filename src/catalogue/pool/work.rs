@@ -110,7 +110,7 @@ impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
         question: Question,
         out: &mut Gathering<'_>,
     ) -> Result<End, Failed> {
-        let query = self.parse(&question.text)?;
+        let query = self.parse(&question.text, &question.base)?;
         let dataset = dataset(&question)?;
         let (snapshot, merged) = self.at(snapshot)?;
         let how = Answer {
@@ -124,12 +124,19 @@ impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
         Ok(End { rows, union: how.union, media_type })
     }
 
-    fn parse(&self, text: &str) -> Result<Query, Failed> {
+    fn parse(&self, text: &str, base: &str) -> Result<Query, Failed> {
+        let malformed = |message: String| Failed(Failure::Malformed, message);
+        let based = |parser: SparqlParser| match base {
+            "" => Ok(parser),
+            base => parser.with_base_iri(base).map_err(|error| malformed(error.to_string())),
+        };
         // Most queries declare their prefixes, and ours are many to copy.
-        let query = SparqlParser::new()
-            .parse_query(text)
-            .or_else(|_| self.parser.clone().parse_query(text))
-            .map_err(|error| Failed(Failure::Malformed, syntax::explain(text, &error.to_string())))?;
+        let query = match based(SparqlParser::new())?.parse_query(text) {
+            Ok(query) => query,
+            Err(_) => based(self.parser.clone())?
+                .parse_query(text)
+                .map_err(|error| malformed(syntax::explain(text, &error.to_string())))?,
+        };
         algebra::check(&query).map_err(|excess| Failed(Failure::TooLarge, excess.to_string()))?;
         match self.rewrite {
             None => Ok(query),

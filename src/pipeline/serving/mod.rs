@@ -152,6 +152,7 @@ impl Service for Served {
                 |graphs: Vec<NamedNode>| graphs.into_iter().map(NamedNode::into_string).collect::<Vec<_>>();
             self.ask(pool::Question {
                 text: question.text,
+                base: question.base,
                 default_graphs: names(question.default_graphs),
                 named_graphs: names(question.named_graphs),
                 union: None,
