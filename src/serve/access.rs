@@ -89,9 +89,7 @@ impl Holder {
             let below = below.and_then(|rest| rest.strip_prefix(source.as_str()));
             below.and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| !rest.is_empty())
         };
-        self.role >= Role::Writer
-            && plain
-            && ["record", "graph", "graph-store"].iter().any(|folder| own(folder))
+        self.role >= Role::Writer && plain && ["record", "graph", "graph-store"].iter().any(own)
     }
 }
 

@@ -119,7 +119,7 @@ pub fn choose<'a, T>(
         let wanted = wanted.trim();
         return offers.iter().find(|offer| {
             let is = |name: &&str| name.eq_ignore_ascii_case(wanted);
-            offer.names.iter().any(|name| is(name)) || offer.media_types.iter().any(|name| is(name))
+            offer.names.iter().any(&is) || offer.media_types.iter().any(is)
         });
     }
     let accept: Vec<&str> =
