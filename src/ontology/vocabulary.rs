@@ -256,7 +256,6 @@ vocabularies! {
         DATASET "Dataset"
         ENTITIES "entities"
         FEATURE "feature"
-        ROOT_RESOURCE "rootResource"
         SPARQL_ENDPOINT "sparqlEndpoint"
         TRIPLES "triples"
         URI_SPACE "uriSpace"
