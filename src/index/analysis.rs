@@ -15,19 +15,17 @@
 //!
 //! Languages are not told apart: there are no stems and no stop words.
 
-use rustc_hash::FxHashMap;
+mod spelling;
+
+pub use spelling::Forms;
+pub(super) use spelling::{ENDINGS, FOLDING, TRANSLITERATION};
+
+use spelling::{SYSTEMS, Spelling};
 use std::mem;
-use std::sync::LazyLock;
 use tantivy::tokenizer::{Token as Indexed, TokenStream, Tokenizer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-pub(super) const FOLDING: &str = include_str!("folding.tsv");
-pub(super) const TRANSLITERATION: &str = include_str!("transliteration.tsv");
-pub(super) const ENDINGS: &str = include_str!("endings.tsv");
-
-/// The columns of `transliteration.tsv`.
-const SYSTEMS: usize = 3;
 /// Longer words are cut, in documents and in queries alike.
 const LONGEST: usize = 64;
 /// More joined parts than these are no word any more.
@@ -52,37 +50,6 @@ pub enum Sort {
     Whole,
     /// One character of a longer run of a script without spaces.
     Single,
-}
-
-/// The spellings of one word: a single one, or one for each system and then each of these with
-/// its ending brought to the common one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forms(Vec<String>);
-
-impl Forms {
-    /// How many spellings a word may have.
-    pub const MOST: usize = 2 * SYSTEMS;
-
-    /// The word as one system spells it.
-    pub fn of(&self, system: usize) -> &str {
-        self.0.get(system).or(self.0.get(system % SYSTEMS)).or(self.0.first()).map_or("", String::as_str)
-    }
-
-    /// Every spelling once.
-    pub fn distinct(&self) -> impl Iterator<Item = &str> {
-        distinct(&self.0)
-    }
-
-    /// Every spelling once, with endings left alone: what begins a word has none.
-    pub fn beginnings(&self) -> impl Iterator<Item = &str> {
-        distinct(self.0.get(..SYSTEMS).unwrap_or(&self.0))
-    }
-}
-
-fn distinct(forms: &[String]) -> impl Iterator<Item = &str> {
-    let fresh =
-        |(at, form): &(usize, &String)| !form.is_empty() && !forms.iter().take(*at).any(|f| f == *form);
-    forms.iter().enumerate().filter(fresh).map(|(_, form)| form.as_str())
 }
 
 /// The tokens of a text in the order of their positions, and not many more than `most`.
@@ -219,93 +186,6 @@ impl Cutter {
     }
 }
 
-/// A word while it is being read: one spelling, and all of them from where they part.
-#[derive(Default)]
-struct Spelling {
-    systems: Vec<String>,
-    letters: usize,
-}
-
-impl Spelling {
-    fn is_empty(&self) -> bool {
-        self.letters == 0
-    }
-
-    fn len(&self) -> usize {
-        self.systems.first().map_or(0, |word| word.chars().count())
-    }
-
-    fn push(&mut self, c: char) {
-        self.letters += 1;
-        if self.letters > LONGEST {
-            return;
-        }
-        if c.is_ascii() {
-            self.push_all(|_, word| word.push(c));
-        } else if let Some(row) = LETTERS.get(&c) {
-            self.push_row(row);
-        } else {
-            for part in c.nfd().filter(|part| !is_stripped(*part)) {
-                match LETTERS.get(&part) {
-                    Some(row) => self.push_row(row),
-                    None => self.push_all(|_, word| word.push(part)),
-                }
-            }
-        }
-    }
-
-    fn push_row(&mut self, row: &[&'static str; SYSTEMS]) {
-        if row.iter().any(|spelling| *spelling != row[0]) {
-            self.part();
-        }
-        self.push_all(|system, word| word.push_str(row[system]));
-    }
-
-    fn append(&mut self, other: &Self) {
-        self.letters += other.letters;
-        if other.systems.len() > 1 {
-            self.part();
-        }
-        self.push_all(|system, word| {
-            word.push_str(other.systems.get(system).or(other.systems.first()).map_or("", String::as_str));
-        });
-    }
-
-    /// From here on each system spells for itself.
-    fn part(&mut self) {
-        let common = self.systems.first().cloned().unwrap_or_default();
-        self.systems.resize(SYSTEMS, common);
-    }
-
-    fn push_all(&mut self, push: impl Fn(usize, &mut String)) {
-        if self.systems.is_empty() {
-            self.systems.push(String::new());
-        }
-        self.systems.iter_mut().enumerate().for_each(|(system, word)| push(system, word));
-    }
-
-    fn into_forms(mut self) -> Forms {
-        if self.systems.iter().any(|word| common_ending(word).is_some()) {
-            self.part();
-            let ended: Vec<String> =
-                self.systems.iter().map(|word| common_ending(word).unwrap_or_else(|| word.clone())).collect();
-            self.systems.extend(ended);
-        }
-        Forms(self.systems)
-    }
-}
-
-/// The word with its ending brought to the common one, if it has one that is.
-fn common_ending(word: &str) -> Option<String> {
-    const SHORTEST: usize = 2;
-    // Endings have at most five letters, all of them ASCII: a slice by bytes either fits or is none.
-    (2..=5).rev().find_map(|length| {
-        let before = word.get(..word.len().checked_sub(length)?)?;
-        let ending = ENDING.get(&word[before.len()..])?;
-        (before.len() >= SHORTEST).then(|| format!("{before}{ending}"))
-    })
-}
-
 /// What stands inside a word and neither begins nor ends it.
 fn joins(c: char) -> bool {
     matches!(
@@ -326,35 +206,6 @@ fn unspaced(c: char) -> bool {
 fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
         | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
-}
-
-/// Marks that a word is found without: those of Latin, Greek and Cyrillic, the points of Hebrew
-/// and the vowels of Arabic. The vowels of Indic scripts are marks too, and stay.
-fn is_stripped(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5c7}' | '\u{610}'..='\u{61a}'
-        | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6ed}' | '\u{1ab0}'..='\u{1aff}'
-        | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
-}
-
-/// How letters are spelled in each system.
-static LETTERS: LazyLock<FxHashMap<char, [&'static str; SYSTEMS]>> = LazyLock::new(|| {
-    let mut letters = FxHashMap::default();
-    for row in rows(FOLDING).chain(rows(TRANSLITERATION)) {
-        if let [letter, plain, others @ ..] = row.as_slice()
-            && let Some(letter) = letter.chars().next()
-        {
-            let of = |at: usize| others.get(at).copied().unwrap_or(plain);
-            letters.insert(letter, [plain, of(0), of(1)]);
-        }
-    }
-    letters
-});
-
-static ENDING: LazyLock<FxHashMap<&'static str, &'static str>> =
-    LazyLock::new(|| rows(ENDINGS).filter_map(|row| Some((*row.first()?, *row.get(1)?))).collect());
-
-fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
-    table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
 }
 
 /// [`analyse`], as tantivy asks for it.
@@ -399,132 +250,4 @@ impl TokenStream for Stream {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn check(text: &str, expected: &[&str]) {
-        let tokens = analyse(text, usize::MAX);
-        let found: Vec<String> = tokens
-            .iter()
-            .map(|token| {
-                format!(
-                    "{}{}",
-                    token.position,
-                    token.forms.distinct().fold(String::new(), |all, f| all + " " + f)
-                )
-            })
-            .collect();
-        assert_eq!(found, expected, "{text}");
-    }
-
-    fn meet(left: &str, right: &str) -> bool {
-        let (left, right) = (analyse(left, 99), analyse(right, 99));
-        let forms: Vec<&str> = left.iter().flat_map(|token| token.forms.distinct()).collect();
-        right.iter().all(|token| token.forms.distinct().any(|form| forms.contains(&form)))
-    }
-
-    #[test]
-    fn d_2_case_and_diacritics_are_folded() {
-        check("ÉTUDE Łódź smørrebrød", &["0 etude", "1 lodz", "2 smorrebrod smoerrebroed"]);
-        check("Müller Straße", &["0 muller mueller", "1 strasse"]);
-        check("e\u{301}te\u{301}", &["0 ete"]);
-        check("ﬁn ｗｉｄｅ Ⅳ", &["0 fin", "1 wide", "2 iv"]);
-        check("Gogolʹ Qurʼān ʿAlī", &["0 gogol", "1 quran", "2 ali"]);
-    }
-
-    #[test]
-    fn d_2_romanizations_meet() {
-        check("Толстой", &["0 tolstoj tolstoi"]);
-        for [left, right] in [
-            ["Толстой", "Tolstoj"],
-            ["Толстой", "Tolstoi"],
-            ["Толстой", "Tolstoĭ"],
-            ["Tolstoy", "Толстой"],
-            ["Tolstoj", "Tolstoy"],
-            ["Достоевский", "Dostoevsky"],
-            ["Достоевский", "Dostoevskiĭ"],
-            ["Чехов", "Čechov"],
-            ["Чехов", "Chekhov"],
-            ["Пушкин", "Pushkin"],
-            ["Маяковский", "Majakovskij"],
-            ["Чайковский", "Čajkovskij"],
-            ["Щедрин", "Shchedrin"],
-            ["Гоголь", "Gogol'"],
-            ["Ὅμηρος", "Omiros"],
-            ["Σωκράτης", "Sokratis"],
-            ["Σωκράτης", "Sōkratēs"],
-            ["Müller", "Mueller"],
-        ] {
-            assert!(meet(left, right), "{left} and {right}");
-        }
-        assert!(!meet("Толстой", "Tolstaja"));
-    }
-
-    #[test]
-    fn scripts_without_spaces_are_cut_in_pairs_and_single_characters() {
-        check("東京都", &["0 東", "0 東京", "1 京", "1 京都", "2 都"]);
-        check("東 v", &["0 東", "1 v"]);
-        check("한국어 ﾊﾞｽ", &["0 한", "0 한국", "1 국", "1 국어", "2 어", "3 バ", "3 バス", "4 ス"]);
-        check("東京Tower", &["0 東", "0 東京", "1 京", "2 tower"]);
-    }
-
-    #[test]
-    fn hyphens_and_apostrophes_both_part_and_join() {
-        check("Wi-Fi", &["0 wifi", "0 wi", "1 fi"]);
-        check("L’été d'", &["0 lete", "0 l", "1 ete", "2 d"]);
-        check("U.S.A. -- 1999", &["0 usa", "0 u", "1 s", "2 a", "3 1999"]);
-        check("978-3-16", &["0 978316", "0 978", "1 3", "2 16"]);
-        check("co\u{ad}operate", &["0 cooperate"]);
-        check("10.1000/xyz", &["0 101000", "0 10", "1 1000", "2 xyz"]);
-    }
-
-    #[test]
-    fn vowels_of_indic_scripts_stay() {
-        check("हिन्दी", &["0 हिन्दी"]);
-        assert!(!meet("हिन्दी", "हन्द"));
-        assert!(meet("שָׁלוֹם", "שלום"));
-    }
-
-    #[test]
-    fn labels_fold_to_words_with_one_space() {
-        assert_eq!(fold("  Толстой,  Лев. "), "tolstoj lev");
-        assert_eq!(fold("東京 物語"), "東京物語");
-        assert_eq!(fold("東京 Story"), "東京 story");
-        assert_eq!(fold("“?!”"), "");
-        assert_eq!(folds("Müller, Ж."), ["muller z", "mueller z", "muller zh"]);
-        assert_eq!(folds("Walden"), ["walden"]);
-    }
-
-    #[test]
-    fn every_row_of_the_tables_says_something() {
-        for table in [FOLDING, TRANSLITERATION] {
-            for row in rows(table) {
-                assert_eq!(row[0].chars().count(), 1, "{row:?}");
-                assert!(row.len() > 1 && row.len() <= 1 + SYSTEMS, "{row:?}");
-            }
-        }
-        for row in rows(ENDINGS) {
-            assert!(row.len() == 2 && row[0] != row[1] && (2..=5).contains(&row[0].len()), "{row:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_analysed(text in "\\PC{0,200}|[\u{0}-\u{ffff}]{0,60}") {
-            let tokens = analyse(&text, usize::MAX);
-            prop_assert!(tokens.windows(2).all(|pair| pair[0].position <= pair[1].position));
-            for token in &tokens {
-                for form in token.forms.distinct() {
-                    prop_assert!(!form.is_empty() && form.chars().count() <= 8 * LONGEST);
-                }
-            }
-        }
-
-        #[test]
-        fn analysis_of_its_own_output_changes_nothing(text in "[a-zA-Zäöüßéø ]{0,40}") {
-            let once = fold(&text);
-            prop_assert_eq!(fold(&once), once);
-        }
-    }
-}
+mod tests;

@@ -153,8 +153,10 @@ pub(super) fn facet_value(value: &str) -> &str {
     cut(value.trim(), LONGEST_FACET)
 }
 
-fn cut(text: &str, longest: usize) -> &str {
-    text.get(..text.floor_char_boundary(longest)).unwrap_or(text)
+/// As many whole characters as fit into so many bytes.
+pub(super) fn cut(text: &str, longest: usize) -> &str {
+    let end = (0..=longest.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! There is no wrong query. What is not of this form is taken as words: a field nobody knows, a
 //! quotation mark that nothing closes. A query without words asks for everything.
 
-use super::document::Field;
+use super::document::{Field, cut};
 
 /// Longer queries are read up to here, in bytes.
 pub const LONGEST: usize = 4096;
@@ -59,7 +59,7 @@ fn within_limit(text: &str) -> &str {
     if text.len() <= LONGEST {
         return text;
     }
-    let fitting = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+    let fitting = cut(text, LONGEST);
     fitting.rsplit_once(is_space).map_or(fitting, |(words, _)| words)
 }
 

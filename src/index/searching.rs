@@ -23,9 +23,6 @@ pub const MOST_VALUES: usize = 1_000;
 /// Filters beyond these are left out.
 const MOST_FILTERS: usize = 64;
 
-/// A part of a query, and whether it must hold.
-type Part = (Occur, Box<dyn Query>);
-
 /// What is asked of the index.
 #[derive(Default)]
 pub struct Request<'a> {
@@ -107,16 +104,9 @@ impl Index {
         Ok(Hits { total: found.total, hits, facets: found.facets })
     }
 
-    /// The names of the best hits with their scores, and nothing else.
+    /// The names of the best hits with their scores, as a search in SPARQL wants them.
     pub fn names(&self, request: &Request<'_>) -> Result<Vec<(String, f32)>, IndexError> {
-        let bare = Request {
-            thesaurus: request.thesaurus,
-            filters: request.filters.clone(),
-            years: request.years.clone(),
-            facets: Vec::new(),
-            ..*request
-        };
-        let hits = self.search(&bare)?.hits;
+        let hits = self.search(request)?.hits;
         Ok(hits.into_iter().map(|hit| (hit.entry.iri, hit.score)).collect())
     }
 
@@ -132,7 +122,7 @@ impl Index {
         let filter = |query: Box<dyn Query>| {
             (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>)
         };
-        let mut by_facet: BTreeMap<Facet, Vec<Part>> = BTreeMap::new();
+        let mut by_facet: BTreeMap<Facet, Vec<_>> = BTreeMap::new();
         for (facet, value) in request.filters.iter().take(MOST_FILTERS) {
             by_facet
                 .entry(*facet)

@@ -9,7 +9,7 @@
 //! entry of their own a hash of its IRI: two people of one name are two suggestions.
 
 use super::analysis::folds;
-use super::document::{Kind, words};
+use super::document::{Kind, cut, words};
 use super::schema::Shown;
 use super::{Index, IndexError};
 use rustc_hash::FxHashMap;
@@ -75,7 +75,7 @@ impl Index {
                 continue;
             }
             let space = if text.ends_with(char::is_whitespace) { " " } else { "" };
-            let begins = cut(&format!("{beginning}{space}")).to_owned();
+            let begins = cut(&format!("{beginning}{space}"), LONGEST).to_owned();
             let keys = self.most_used(&searcher, begins.as_bytes(), suggests)?;
             // Labels of removed documents are still among them.
             for key in keys.iter().take(2 * limit + 8) {
@@ -202,7 +202,7 @@ impl Labelled<'_> {
         let mut ending = vec![0, mark];
         ending.extend(self.iri.iter().flat_map(|iri| xxh3_64(iri.as_bytes()).to_be_bytes()));
         let folded = folds(self.label).into_iter().filter(|folded| !folded.is_empty());
-        folded.map(move |folded| [cut(&folded).as_bytes(), &ending].concat())
+        folded.map(move |folded| [cut(&folded, LONGEST).as_bytes(), &ending].concat())
     }
 }
 
@@ -228,8 +228,4 @@ fn labels(shown: &Shown) -> impl Iterator<Item = Labelled<'_>> {
         suggests,
         iri: one.iri.as_deref(),
     }))
-}
-
-fn cut(folded: &str) -> &str {
-    folded.get(..folded.floor_char_boundary(LONGEST)).unwrap_or(folded)
 }

@@ -1,0 +1,178 @@
+//! SPARQL, the graph store and linked data.
+
+use super::Server;
+use super::server::token;
+use super::support::{BASE, Desk, project};
+
+fn resolved() -> Desk {
+    let desk = Desk::with_sample();
+    desk.run("pinakes resolve --quiet").ok();
+    desk
+}
+
+/// S0.14: "The whole catalogue is reachable over HTTP without the CLI (search, record, SPARQL,
+/// export)": here records, SPARQL and export; searching has tests of its own.
+#[test]
+fn s0_14_records_queries_and_exports_are_reachable_over_http() {
+    let desk = resolved();
+    let server = Server::start(&desk, &[]);
+    let records = server.count("SELECT (COUNT(?r) AS ?n) { GRAPH ?g { ?r a pin:Record } }");
+    assert_eq!(records, desk.run("pinakes record list --json").ok().text().lines().count() as u64);
+    for (accept, begins) in [
+        ("application/sparql-results+json", "{"),
+        ("application/sparql-results+xml", "<?xml"),
+        ("text/csv", "label"),
+        ("text/tab-separated-values", "?label"),
+    ] {
+        let query =
+            "/sparql?query=SELECT%20%3Flabel%20%7B%20%3Fi%20rdfs%3Alabel%20%3Flabel%20%7D%20LIMIT%202";
+        let answer = server.get(query, &[("Accept", accept)]).is(200);
+        assert!(answer.text().starts_with(begins), "{accept}: {}", answer.text());
+        assert!(answer.header("content-type").unwrap().starts_with(accept));
+    }
+    let graph = format!("/graph-store?graph={BASE}record/library/lib0011");
+    let exported = server.get(&graph, &[("Accept", "application/n-triples")]).is(200).text();
+    let shown = desk.run("pinakes export --graph record/library/lib0011 --format nt; true").text();
+    assert!(exported.lines().count() > 20, "{exported}{shown}");
+    server.get("/graph-store?graph=http://nobody.example/", &[]).is(404);
+}
+
+/// S0.16: "Every entity (work, person, organisation, place, topic) has an IRI that dereferences to
+/// labels, description, types, links out and its works"
+#[test]
+fn s0_16_every_kind_of_entity_dereferences() {
+    let desk = resolved();
+    let server = Server::start(&desk, &[]);
+    for class in ["bf:Hub", "bf:Work", "bf:Instance", "bf:Person", "bf:Topic", "bf:Place"] {
+        let found = server.query(&format!("SELECT ?e {{ ?e a {class} ; rdfs:label ?l }} LIMIT 1"));
+        let iri = found["results"]["bindings"][0]["e"]["value"].as_str();
+        let iri = iri.unwrap_or_else(|| panic!("there is no {class}"));
+        let path = format!("/{}", iri.strip_prefix(BASE).unwrap());
+        let turtle = server.get(&path, &[("Accept", "text/turtle")]).is(200);
+        assert!(turtle.text().contains("rdfs:label"), "{}", turtle.text());
+        assert!(turtle.header("vary").unwrap().contains("Accept"));
+        assert!(turtle.head.contains("rel=\"alternate\""));
+        for (suffix, media) in [
+            (".ttl", "text/turtle"),
+            (".nt", "application/n-triples"),
+            (".jsonld", "application/ld+json"),
+            (".rdf", "application/rdf+xml"),
+            (".html", "text/html"),
+        ] {
+            let answer = server.get(&format!("{path}{suffix}"), &[]).is(200);
+            assert!(answer.header("content-type").unwrap().starts_with(media), "{path}{suffix}");
+        }
+        let tag = turtle.header("etag").unwrap().to_owned();
+        server.get(&path, &[("Accept", "text/turtle"), ("If-None-Match", &tag)]).is(304);
+        let page = server.get(&path, &[("Accept", "text/html")]).is(200).text();
+        assert!(page.contains("<h1") && !page.contains("<script"), "{page}");
+    }
+    // A person leads to the works, and to the entry of an authority file.
+    let person =
+        "SELECT ?e { ?e a bf:Person ; skos:exactMatch ?out . ?w bf:contribution/bf:agent ?e } LIMIT 1";
+    let found = server.query(person);
+    let iri = found["results"]["bindings"][0]["e"]["value"].as_str().expect("a person with links");
+    let page =
+        server.get(&format!("/{}", iri.strip_prefix(BASE).unwrap()), &[("Accept", "text/html")]).text();
+    assert!(page.contains("/work/") || page.contains("/hub/"), "no works on {page}");
+    // A name that was given up leads on.
+    desk.run("pinakes resolve join library/lib0015 library/lib0016").ok();
+    let moved = server.query("SELECT ?old ?new { GRAPH ?g { ?old dcterms:isReplacedBy ?new } } LIMIT 1");
+    let row = &moved["results"]["bindings"][0];
+    let (old, new) = (row["old"]["value"].as_str().unwrap(), row["new"]["value"].as_str().unwrap());
+    let answer = server.get(&format!("/{}", old.strip_prefix(BASE).unwrap()), &[]).is(301);
+    assert!(answer.header("location").unwrap().ends_with(new.strip_prefix(BASE).unwrap()));
+    server.get("/instance/0000000000000000", &[]).is(404);
+}
+
+/// H.1: "Everything displayed is answerable by SPARQL"
+#[test]
+fn h_1_what_a_page_says_a_query_says() {
+    let desk = resolved();
+    let server = Server::start(&desk, &[]);
+    let found = server.query("SELECT ?e { ?e a bf:Instance ; pin:member ?m } ORDER BY ?e LIMIT 1");
+    let iri = found["results"]["bindings"][0]["e"]["value"].as_str().unwrap();
+    let shown = server.get(&format!("/{}.nt", iri.strip_prefix(BASE).unwrap()), &[]).is(200).text();
+    assert!(shown.lines().count() > 5);
+    for statement in shown.lines() {
+        let asked = server.query(&format!("ASK {{ {statement} }}"));
+        assert_eq!(asked["boolean"], true, "{statement}");
+    }
+}
+
+/// What is written needs a token, is seen by the next request, and is there again when the store is
+/// made anew.
+#[test]
+fn updates_need_a_token_are_seen_at_once_and_survive_a_rebuild() {
+    let desk = Desk::new();
+    let (writer, reader) = (token(&desk, "--role writer"), token(&desk, "--role reader"));
+    let bound = token(&desk, "--role writer --source loc");
+    let server = Server::start(&desk, &[]);
+    let insert = |graph: &str, n: usize| format!("INSERT DATA {{ GRAPH <{graph}> {{ <a:s> <a:p> {n} }} }}");
+    let headers = [("Content-Type", "application/sparql-update")];
+    server.ask("POST", "/sparql", &headers, insert("http://x.example/g", 0).as_bytes()).is(401);
+    server.update(&reader, &insert("http://x.example/g", 0)).unwrap().is(403);
+    server.update("pin_nonsense", &insert("http://x.example/g", 0)).unwrap().is(401);
+    server.update(&bound, &insert("http://x.example/g", 0)).unwrap().is(403);
+    server.update(&bound, &insert(&format!("{BASE}graph/loc/mine"), 0)).unwrap().is(204);
+    server.update(&writer, "LOAD <http://127.0.0.1:9/>").unwrap().is(403);
+    server.update(&writer, "INSERT DATA { oops").unwrap().is(400);
+    for n in 1..=5 {
+        server.update(&writer, &insert("http://x.example/g", n)).unwrap().is(204);
+        let seen = server.count("SELECT (COUNT(*) AS ?n) { GRAPH <http://x.example/g> { ?s ?p ?o } }");
+        assert_eq!(seen, n as u64);
+    }
+    let changed = "DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p ?new . ?s <a:why> [] } }
+                   WHERE { GRAPH ?g { ?s ?p ?o FILTER(?o = 5) } BIND(?o + 10 AS ?new) }";
+    server.update(&writer, changed).unwrap().is(204);
+    server.update(&writer, "CREATE GRAPH <http://x.example/empty>").unwrap().is(204);
+    server.update(&writer, "DROP GRAPH <http://x.example/nothing>").unwrap().is(400);
+    let bearer = format!("Bearer {writer}");
+    let put = [("Content-Type", "text/turtle"), ("Authorization", bearer.as_str())];
+    let path = "/graph-store?graph=http://x.example/put";
+    server.ask("PUT", path, &put, b"<a:s> <a:p> 1, 2 .").is(201);
+    server.ask("PUT", path, &put, b"<a:s> <a:p> 2, 3 .").is(204);
+    server.ask("POST", path, &put, b"<a:s> <a:p> 4 .").is(204);
+    assert_eq!(server.count("SELECT (COUNT(*) AS ?n) { GRAPH <http://x.example/put> { ?s ?p ?o } }"), 3);
+    assert_eq!(server.stop(), Some(0));
+    let all = "pinakes export --format nq";
+    let before = sorted(&desk.run(all).ok().text());
+    desk.run("pinakes rebuild --quiet").ok();
+    assert_eq!(sorted(&desk.run(all).ok().text()), before);
+    let id = desk.run("pinakes token list --json").ok().json()[0]["id"].as_str().unwrap().to_owned();
+    desk.run(&format!("pinakes token revoke {id}")).ok();
+    let server = Server::start(&desk, &[]);
+    server.update(&writer, &insert("http://x.example/g", 99)).unwrap().is(401);
+    let list = desk.run("pinakes token list").ok().text();
+    assert!(
+        !list.contains(&reader)
+            && !String::from_utf8_lossy(&desk.read("catalogue/tokens.toml")).contains(&reader)
+    );
+}
+
+fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// Commands work beside the server, and whoever asks after they ended sees what they wrote.
+#[test]
+fn import_and_resolve_are_seen_by_the_next_request() {
+    let desk = Desk::new();
+    let server = Server::start(&desk, &[]);
+    let records = "SELECT (COUNT(?r) AS ?n) { GRAPH ?g { ?r a pin:Record } }";
+    assert_eq!(server.count(records), 0);
+    let mut seen = 0;
+    for (source, file) in [("library", "library.mrc"), ("bookshop", "bookshop.csv")] {
+        let file = project("examples").join(file);
+        desk.run(&format!("pinakes import --quiet --source {source} {}", file.display())).ok();
+        let now = server.count(records);
+        assert!(now > seen, "{source} is not seen");
+        seen = now;
+    }
+    desk.run("pinakes resolve --quiet").ok();
+    assert!(server.count("SELECT (COUNT(?e) AS ?n) { ?e pin:member ?m }") > seen);
+    desk.run("pinakes backup copy").ok();
+    assert_eq!(server.stop(), Some(0));
+}

@@ -1,0 +1,147 @@
+//! `pinakes serve` in a process of its own, and a client that shows what it says byte for byte.
+
+use super::support::{self, CATALOGUE, Desk};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// A running server. It is stopped with the value.
+pub struct Server {
+    process: Child,
+    pub url: String,
+}
+
+/// What a request was answered with.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let same = |line: &&str| line.split(':').next().is_some_and(|key| key.eq_ignore_ascii_case(name));
+        self.head
+            .lines()
+            .skip(1)
+            .find(same)
+            .and_then(|line| line.split_once(':'))
+            .map(|(_, value)| value.trim())
+    }
+
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}\n{}", self.head, self.text());
+        self
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
+    }
+}
+
+impl Server {
+    /// Serves the catalogue of a desk on any free port.
+    pub fn start(desk: &Desk, options: &[&str]) -> Self {
+        let mut command = desk.pinakes();
+        command.args(["--catalogue", CATALOGUE, "serve", "--bind", "127.0.0.1:0"]).args(options);
+        let mut process = support::spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().rsplit(' ').next().unwrap().trim_end_matches('/').to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "the server said `{line}`");
+        Self { process, url }
+    }
+
+    /// As a power cut would end it.
+    pub fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Asks it to stop; says how it ended.
+    pub fn stop(mut self) -> Option<i32> {
+        let told =
+            std::process::Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status();
+        assert!(told.unwrap().success());
+        self.process.wait().unwrap().code()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        self.ask("GET", path, headers, b"")
+    }
+
+    pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        self.try_ask(method, path, headers, body).unwrap()
+    }
+
+    pub fn try_ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> std::io::Result<Answer> {
+        let host = self.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+        stream.write_all(request.as_bytes())?;
+        stream.write_all(body)?;
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes)?;
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
+        let end = end.ok_or_else(|| std::io::Error::other("the answer has no head"))?;
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Ok(Answer { status, head, body: bytes[end + 4..].to_vec() })
+    }
+
+    /// A SELECT or ASK, answered in JSON.
+    #[track_caller]
+    pub fn query(&self, text: &str) -> serde_json::Value {
+        let headers =
+            [("Content-Type", "application/sparql-query"), ("Accept", "application/sparql-results+json")];
+        self.ask("POST", "/sparql", &headers, text.as_bytes()).is(200).json()
+    }
+
+    /// The number that a query counts.
+    #[track_caller]
+    pub fn count(&self, text: &str) -> u64 {
+        let answer = self.query(text);
+        let cell = answer["results"]["bindings"][0].as_object().and_then(|row| row.values().next());
+        cell.and_then(|cell| cell["value"].as_str()?.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
+    }
+
+    pub fn update(&self, token: &str, text: &str) -> std::io::Result<Answer> {
+        let bearer = format!("Bearer {token}");
+        let headers = [("Content-Type", "application/sparql-update"), ("Authorization", bearer.as_str())];
+        self.try_ask("POST", "/sparql", &headers, text.as_bytes())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A token of a desk's catalogue.
+pub fn token(desk: &Desk, options: &str) -> String {
+    desk.run(&format!("pinakes token create --quiet {options}")).ok().text().trim().to_owned()
+}
