@@ -34,6 +34,18 @@ fn desk() -> Desk {
             ),
         );
     }
+    desk.write(
+        "pairs.csv",
+        "left_source,left_id,right_source,right_id,same\nloc,lib0011,spreadsheet,B-004,1\n",
+    );
+    // The token that examples revoke.
+    desk.write(
+        "catalogue/tokens.toml",
+        format!(
+            "[[token]]\nid = \"1f2e3d4c\"\nrole = \"writer\"\ncreated = \"2026-01-01T00:00:00Z\"\nhash = \"{}\"\n",
+            "0".repeat(64)
+        ),
+    );
     desk.write("my-codes.tsv", "code\tlabel\nx\tan example\n");
     desk.copy("mappings/bibframe/keys.rq", "keys.rq");
     desk
@@ -44,13 +56,22 @@ fn desk() -> Desk {
 fn check_examples(desk: &Desk, lines: &[String]) {
     let failed: Vec<String> = lines
         .iter()
-        .map(|line| desk.run(line))
+        .map(|line| desk.run(&once(line)))
         .filter(|ran| ran.code != Some(0))
         .map(|Ran { line, code, stderr, .. }| {
             format!("`{line}` exits {code:?}: {}", String::from_utf8_lossy(&stderr))
         })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// A server is asked to stop after a while, and must end well; it has its address for itself.
+fn once(line: &str) -> String {
+    let lock = std::env::temp_dir().join("pinakes-tests-serve.lock");
+    match line.starts_with("pinakes serve") {
+        true => format!("flock {} timeout --preserve-status -s TERM 5 {line}", lock.display()),
+        false => line.to_owned(),
+    }
 }
 
 /// The help of a command and of all below it. Hidden commands are not listed, so not found.
@@ -93,7 +114,7 @@ fn rank(line: &str) -> usize {
         "pinakes source add",
         "pinakes backup",
     ];
-    let last = ["pinakes mapping unload", "pinakes source remove", "pinakes restore"];
+    let last = ["pinakes token revoke", "pinakes mapping unload", "pinakes source remove", "pinakes restore"];
     let found = |known: &[&str]| known.iter().position(|start| line.contains(start));
     found(&first).or(found(&last).map(|place| 100 + place)).unwrap_or(50)
 }

@@ -33,11 +33,13 @@ queries! {
     "resolve/instance/features"
     "resolve/subject/features"
     "resolve/work/features"
+    "serve/graph"
     "serve/inbound"
     "serve/replaced"
 }
 
-pub(super) fn text(name: &str) -> Result<&'static str, CatalogueError> {
+/// One of the texts.
+pub fn text(name: &str) -> Result<&'static str, CatalogueError> {
     QUERIES
         .iter()
         .find(|(known, _)| *known == name)

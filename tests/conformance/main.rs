@@ -4,8 +4,9 @@
 //! went wrong. Nothing of the folder is part of this project; without it there is nothing to
 //! run. Real sets: no good record is refused, and field by field we read what pymarc reads.
 //! Hostile sets: no crash, no hang, bounded memory, neighbours kept, nothing leaves the
-//! machine, the same outcome twice; the same for what comes over a network. The names `records`,
-//! `hostile` and `network` as arguments run these parts alone.
+//! machine, the same outcome twice; the same for what comes over a network. The server: all of the
+//! W3C's protocol tests, and no query that harms it. The names `records`, `hostile`, `network`,
+//! `protocol` and `probe` as arguments run these parts alone.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,6 +22,7 @@ mod process;
 mod records;
 #[path = "../repository/mod.rs"]
 mod repository;
+mod serve;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,6 +59,8 @@ fn main() -> ExitCode {
         ("records", "records", records::run as fn(&Path, &mut Score)),
         ("hostile", "hostile", hostile::run),
         ("network", "hostile", network::run),
+        ("protocol", "w3c", serve::protocol),
+        ("probe", "hostile", serve::probe),
     ];
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for (part, set, run) in parts {

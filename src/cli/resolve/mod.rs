@@ -131,7 +131,7 @@ pub(super) fn take(general: &General, request: &ResolveRequest, only: Option<Kin
 #[command(after_help = "\
 Examples:
   pinakes resolve train
-  pinakes resolve train --labels examples/truth.tsv
+  pinakes resolve train --labels pairs.csv
   pinakes resolve train --decisions
   pinakes resolve train --no-labels")]
 struct Train {

@@ -11,7 +11,7 @@ mod writing;
 
 use crate::catalogue::pool::{self, Pool};
 use crate::catalogue::results::RowFormat;
-use crate::catalogue::{Catalogue, CatalogueError, guard, snapshot};
+use crate::catalogue::{Catalogue, CatalogueError, guard, query_text, snapshot};
 use crate::config::Home;
 use crate::pipeline::PipelineError;
 use crate::serve::{
@@ -27,8 +27,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use writing::{Job, Writer};
 
-/// The text that asks for a whole graph.
-const WHOLE_GRAPH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/queries/serve/graph.rq"));
 /// How much of a graph the graph store gives at once.
 const GRAPH_LIMITS: pool::Limits =
     pool::Limits { time: Duration::from_secs(60), memory: 1 << 30, rows: 10_000_000, bytes: 2 << 30 };
@@ -239,7 +237,7 @@ impl Service for Served {
 /// The whole of one graph, or of the default graph alone.
 fn whole_graph(default_graphs: Vec<String>, format: RdfFormat) -> pool::Question {
     pool::Question {
-        text: WHOLE_GRAPH.to_owned(),
+        text: query_text("serve/graph").unwrap_or_default().to_owned(),
         default_graphs,
         union: Some(false),
         graph: Some(format),
