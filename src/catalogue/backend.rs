@@ -10,6 +10,7 @@ use std::path::Path;
 pub struct Selection {
     pub subject: Option<NamedOrBlankNode>,
     pub predicate: Option<NamedNode>,
+    pub object: Option<Term>,
     pub graph: Option<GraphName>,
 }
 
