@@ -26,6 +26,10 @@ pub enum Kind {
     Concordance,
     /// One that a person took back.
     ConcordanceUnloaded,
+    /// A vocabulary that a person loaded, as the file was; its id is its name.
+    Vocabulary,
+    /// One that a person removed.
+    VocabularyRemoved,
     /// How far the harvest of a source is; written with the page that got it there.
     Harvest,
     /// What a person said about duplicates; it names records by source and id.

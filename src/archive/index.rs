@@ -29,6 +29,8 @@ pub(super) const RUNS: TableDefinition<u64, &[u8]> = TableDefinition::new("runs"
 pub(super) const SOURCES: TableDefinition<&str, &[u8]> = TableDefinition::new("sources");
 /// Loaded rule files by path, with their versions.
 pub(super) const CONCORDANCES: TableDefinition<&str, &[u8]> = TableDefinition::new("concordances");
+/// Loaded vocabularies by name, with their versions.
+pub(super) const VOCABULARIES: TableDefinition<&str, &[u8]> = TableDefinition::new("vocabularies");
 /// The last word on the harvest of a source.
 pub(super) const HARVESTS: TableDefinition<&str, &[u8]> = TableDefinition::new("harvests");
 /// People's decisions about duplicates, by their entry.
@@ -160,7 +162,7 @@ pub struct SourceCounts {
     pub bytes: u64,
 }
 
-/// One version of a loaded rule file.
+/// One version of a loaded rule file or vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConcordanceVersion {
     /// The entry that holds it.
@@ -329,7 +331,19 @@ impl Index {
 
     /// Every rule file that was ever loaded, by path, with its versions.
     pub fn concordances(&self) -> Result<Vec<(String, Vec<ConcordanceVersion>)>, ArchiveError> {
-        let table = match self.read()?.open_table(CONCORDANCES) {
+        self.loaded(CONCORDANCES)
+    }
+
+    /// Every vocabulary that was ever loaded, by name, with its versions.
+    pub fn vocabularies(&self) -> Result<Vec<(String, Vec<ConcordanceVersion>)>, ArchiveError> {
+        self.loaded(VOCABULARIES)
+    }
+
+    fn loaded(
+        &self,
+        table: TableDefinition<&str, &[u8]>,
+    ) -> Result<Vec<(String, Vec<ConcordanceVersion>)>, ArchiveError> {
+        let table = match self.read()?.open_table(table) {
             Ok(table) => table,
             // An archive from before there were any, opened for reading.
             Err(redb::TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),

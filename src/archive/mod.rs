@@ -255,7 +255,12 @@ impl Archive {
         self.index.concordances()
     }
 
-    /// Appends the loading or unloading of rule files, durably.
+    /// Every vocabulary that was ever loaded, by name, with its versions.
+    pub fn vocabularies(&self) -> Result<Vec<(String, Vec<ConcordanceVersion>)>, ArchiveError> {
+        self.index.vocabularies()
+    }
+
+    /// Appends the loading or unloading of rule files or vocabularies, durably.
     pub fn append_concordances(&mut self, entries: &[Entry]) -> Result<Vec<Outcome>, ArchiveError> {
         self.appends = DURABLE_EVERY - 1;
         self.append(entries)

@@ -3,8 +3,8 @@
 use super::entry::{Entry, Kind, PayloadHash, Stored};
 use super::index::{
     BLOCKS, CONCORDANCES, ConcordanceVersion, DECISIONS, End, HARVESTS, META, OLDER, PAYLOADS, Place,
-    RECORDS, REJECT_KEYS, REJECTS, RESOLUTIONS, RUNS, RecordState, Run, SOURCES, SourceCounts, Version,
-    failed, from_json, key, older_key,
+    RECORDS, REJECT_KEYS, REJECTS, RESOLUTIONS, RUNS, RecordState, Run, SOURCES, SourceCounts, VOCABULARIES,
+    Version, failed, from_json, key, older_key,
 };
 use super::{ArchiveError, Outcome};
 use redb::{ReadableTable, Table, WriteTransaction};
@@ -21,6 +21,7 @@ pub(super) struct Tables<'t> {
     runs: Table<'t, u64, &'static [u8]>,
     sources: Table<'t, &'static str, &'static [u8]>,
     concordances: Table<'t, &'static str, &'static [u8]>,
+    vocabularies: Table<'t, &'static str, &'static [u8]>,
     harvests: Table<'t, &'static str, &'static [u8]>,
     decisions: Table<'t, u64, &'static [u8]>,
     resolutions: Table<'t, u64, &'static str>,
@@ -45,6 +46,7 @@ impl<'t> Tables<'t> {
             runs: transaction.open_table(RUNS).map_err(failed)?,
             sources: transaction.open_table(SOURCES).map_err(failed)?,
             concordances: transaction.open_table(CONCORDANCES).map_err(failed)?,
+            vocabularies: transaction.open_table(VOCABULARIES).map_err(failed)?,
             harvests: transaction.open_table(HARVESTS).map_err(failed)?,
             decisions: transaction.open_table(DECISIONS).map_err(failed)?,
             resolutions: transaction.open_table(RESOLUTIONS).map_err(failed)?,
@@ -100,12 +102,12 @@ impl<'t> Tables<'t> {
             | Kind::Decision
             | Kind::Resolution
             | Kind::Update => Outcome::New,
-            Kind::Concordance => match self.loaded(&entry.id)?.last() {
+            Kind::Concordance | Kind::Vocabulary => match self.loaded(entry)?.last() {
                 Some(last) if !last.unloaded && last.hash == entry.hash => Outcome::Unchanged,
                 Some(_) => Outcome::Changed,
                 None => Outcome::New,
             },
-            Kind::ConcordanceUnloaded => match self.loaded(&entry.id)?.last() {
+            Kind::ConcordanceUnloaded | Kind::VocabularyRemoved => match self.loaded(entry)?.last() {
                 Some(last) if !last.unloaded => Outcome::Withdrawn,
                 _ => Outcome::Unchanged,
             },
@@ -145,7 +147,9 @@ impl<'t> Tables<'t> {
             self.payloads.insert(&entry.hash.0, sequence).map_err(failed)?;
         }
         match entry.kind {
-            Kind::Concordance | Kind::ConcordanceUnloaded => return self.note_concordance(entry, sequence),
+            Kind::Concordance | Kind::ConcordanceUnloaded | Kind::Vocabulary | Kind::VocabularyRemoved => {
+                return self.note_loaded(entry, sequence);
+            }
             Kind::Harvest => {
                 self.harvests.insert(entry.source.as_str(), entry.payload.as_slice()).map_err(failed)?;
                 return Ok(());
@@ -166,6 +170,8 @@ impl<'t> Tables<'t> {
         match entry.kind {
             Kind::Concordance
             | Kind::ConcordanceUnloaded
+            | Kind::Vocabulary
+            | Kind::VocabularyRemoved
             | Kind::Harvest
             | Kind::Decision
             | Kind::Resolution
@@ -233,21 +239,24 @@ impl<'t> Tables<'t> {
         Ok(())
     }
 
-    fn note_concordance(&mut self, entry: &Entry, sequence: u64) -> Result<(), ArchiveError> {
-        let mut versions = self.loaded(&entry.id)?;
+    fn note_loaded(&mut self, entry: &Entry, sequence: u64) -> Result<(), ArchiveError> {
+        let mut versions = self.loaded(entry)?;
         versions.push(ConcordanceVersion {
             sequence,
             hash: entry.hash,
-            unloaded: entry.kind == Kind::ConcordanceUnloaded,
+            unloaded: matches!(entry.kind, Kind::ConcordanceUnloaded | Kind::VocabularyRemoved),
             time: entry.time.clone(),
         });
         let json = serde_json::to_vec(&versions).map_err(failed)?;
-        self.concordances.insert(entry.id.as_str(), json.as_slice()).map_err(failed)?;
+        let table = if is_vocabulary(entry) { &mut self.vocabularies } else { &mut self.concordances };
+        table.insert(entry.id.as_str(), json.as_slice()).map_err(failed)?;
         Ok(())
     }
 
-    fn loaded(&self, path: &str) -> Result<Vec<ConcordanceVersion>, ArchiveError> {
-        let versions = self.concordances.get(path).map_err(failed)?;
+    /// The versions of a rule file or vocabulary.
+    fn loaded(&self, entry: &Entry) -> Result<Vec<ConcordanceVersion>, ArchiveError> {
+        let table = if is_vocabulary(entry) { &self.vocabularies } else { &self.concordances };
+        let versions = table.get(entry.id.as_str()).map_err(failed)?;
         versions.map_or_else(|| Ok(Vec::new()), |versions| from_json(versions.value()))
     }
 
@@ -263,6 +272,10 @@ impl<'t> Tables<'t> {
         let counts = self.sources.get(source).map_err(failed)?;
         counts.map_or_else(|| Ok(SourceCounts::default()), |counts| from_json(counts.value()))
     }
+}
+
+fn is_vocabulary(entry: &Entry) -> bool {
+    matches!(entry.kind, Kind::Vocabulary | Kind::VocabularyRemoved)
 }
 
 /// What a record or withdrawal is, given the versions before it.

@@ -11,6 +11,7 @@ use std::path::Path;
 pub struct Selection {
     pub subject: Option<NamedOrBlankNode>,
     pub predicate: Option<NamedNode>,
+    pub object: Option<Term>,
     pub graph: Option<GraphName>,
 }
 

@@ -251,7 +251,7 @@ impl Backend for Embedded {
         let quads = self.store.quads_for_pattern(
             selection.subject.as_ref().map(NamedOrBlankNode::as_ref),
             selection.predicate.as_ref().map(NamedNode::as_ref),
-            None,
+            selection.object.as_ref().map(Term::as_ref),
             selection.graph.as_ref().map(GraphName::as_ref),
         );
         Ok(Box::new(quads.map(|quad| quad.map_err(CatalogueError::from))))

@@ -68,6 +68,16 @@ impl Graphs {
         self.name("vocabulary")
     }
 
+    /// Which vocabularies were loaded.
+    pub fn vocabularies(&self) -> NamedNode {
+        self.name("vocabularies")
+    }
+
+    /// One that was loaded: the name of its graph.
+    pub fn loaded_vocabulary(&self, name: &str) -> NamedNode {
+        self.name(&format!("vocabulary/{}", percent_encode(name)))
+    }
+
     /// The rules the records were mapped with.
     pub fn rules(&self) -> NamedNode {
         self.name("rules")

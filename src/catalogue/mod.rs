@@ -187,6 +187,7 @@ impl Catalogue {
             subject: Some(self.graphs.store().into()),
             predicate: Some(pin::APPLIED_UP_TO.into_owned()),
             graph: Some(self.graphs.provenance().into()),
+            ..Selection::default()
         };
         let mut position = 0;
         for quad in self.backend.quads(&selection)? {
@@ -252,28 +253,7 @@ impl Catalogue {
 
     /// The statements about a resource and about the nodes inside it, `<resource>#…`, in one graph.
     pub fn described(&self, resource: &NamedNode, graph: &GraphName) -> Result<Vec<Quad>, CatalogueError> {
-        let inside = format!("{}#", resource.as_str());
-        let mut waiting = vec![resource.clone()];
-        let mut met: FxHashSet<NamedNode> = waiting.iter().cloned().collect();
-        let mut found = Vec::new();
-        while let Some(subject) = waiting.pop() {
-            let selection = Selection {
-                subject: Some(subject.into()),
-                graph: Some(graph.clone()),
-                ..Selection::default()
-            };
-            for quad in self.backend.quads(&selection)? {
-                let quad = quad?;
-                if let Term::NamedNode(object) = &quad.object
-                    && object.as_str().starts_with(&inside)
-                    && met.insert(object.clone())
-                {
-                    waiting.push(object.clone());
-                }
-                found.push(quad);
-            }
-        }
-        Ok(found)
+        described(&*self.backend, resource, graph)
     }
 
     /// Takes the graphs of all records of a source away; says how many there were.
@@ -311,6 +291,33 @@ impl Drop for Catalogue {
             Ok(()) => {}
         }
     }
+}
+
+/// The statements about a resource and about the nodes inside it, `<resource>#…`, in one graph.
+pub fn described(
+    backend: &dyn Backend,
+    resource: &NamedNode,
+    graph: &GraphName,
+) -> Result<Vec<Quad>, CatalogueError> {
+    let inside = format!("{}#", resource.as_str());
+    let mut waiting = vec![resource.clone()];
+    let mut met: FxHashSet<NamedNode> = waiting.iter().cloned().collect();
+    let mut found = Vec::new();
+    while let Some(subject) = waiting.pop() {
+        let selection =
+            Selection { subject: Some(subject.into()), graph: Some(graph.clone()), ..Selection::default() };
+        for quad in backend.quads(&selection)? {
+            let quad = quad?;
+            if let Term::NamedNode(object) = &quad.object
+                && object.as_str().starts_with(&inside)
+                && met.insert(object.clone())
+            {
+                waiting.push(object.clone());
+            }
+            found.push(quad);
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

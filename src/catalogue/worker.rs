@@ -5,8 +5,9 @@
 //! parent passes the text on and forwards the answer; at the deadline it kills the child. A
 //! child that dies (a stack overflow, say) is an error message in the parent and nothing more.
 
+use super::pool::Rewrite;
 use super::results::Answer;
-use super::{Catalogue, CatalogueError, guard};
+use super::{Catalogue, CatalogueError, guard, queries, syntax};
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -43,18 +44,29 @@ pub fn receive() -> io::Result<String> {
     String::from_utf8(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// The child's side: guards, evaluates and writes to `out`.
+/// The child's side: guards, lets `rewrite` change what searches, evaluates and writes to `out`.
 pub fn evaluate(
     catalogue: &Catalogue,
     query: &str,
     how: &Answer,
+    rewrite: Rewrite<'_>,
     out: &mut (dyn Write + Send),
 ) -> Result<u64, CatalogueError> {
     guard::check(query)?;
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(STACK)
-            .spawn_scoped(scope, || catalogue.backend().answer(query, how, out))
+            .spawn_scoped(scope, || {
+                // Most queries do not search, and are parsed once.
+                if !query.contains("search") {
+                    return catalogue.backend().answer(query, how, out);
+                }
+                let parsed = queries::parser()
+                    .parse_query(query)
+                    .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
+                let rewritten = rewrite(parsed).map_err(CatalogueError::Evaluation)?;
+                catalogue.backend().answer(&rewritten.to_string(), how, out)
+            })
             .map_err(CatalogueError::Io)?
             .join()
             .unwrap_or_else(|_| Err(CatalogueError::Evaluation("the evaluator failed".to_owned())))

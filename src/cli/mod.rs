@@ -7,6 +7,7 @@
 mod export;
 mod harvest;
 mod import;
+mod index;
 mod init;
 mod maintain;
 mod mapping;
@@ -22,6 +23,7 @@ mod shell;
 mod source;
 mod status;
 mod token;
+mod vocabulary;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use pinakes::catalogue::CatalogueError;
@@ -97,11 +99,13 @@ enum Command {
     Token(token::TokenGroup),
     Status(status::Status),
     Query(query::Query),
+    Index(index::IndexGroup),
     Export(export::Export),
     Record(record::Record),
     Rejects(rejects::Rejects),
     Source(source::SourceGroup),
     Mapping(mapping::Mapping),
+    Vocabulary(vocabulary::VocabularyGroup),
     Rebuild(maintain::Rebuild),
     Verify(maintain::Verify),
     Backup(maintain::Backup),
@@ -171,11 +175,13 @@ pub(crate) fn run() -> ExitCode {
         Command::Token(command) => command.run(&general),
         Command::Status(command) => command.run(&general),
         Command::Query(command) => command.run(&general),
+        Command::Index(command) => command.run(&general),
         Command::Export(command) => command.run(&general),
         Command::Record(command) => command.run(&general),
         Command::Rejects(command) => command.run(&general),
         Command::Source(command) => command.run(&general),
         Command::Mapping(command) => command.run(&general),
+        Command::Vocabulary(command) => command.run(&general),
         Command::Rebuild(command) => command.run(&general),
         Command::Verify(command) => command.run(&general),
         Command::Backup(command) => command.run(&general),

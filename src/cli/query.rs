@@ -9,7 +9,7 @@ use pinakes::catalogue::QUERIES;
 use pinakes::catalogue::guard;
 use pinakes::catalogue::results::{Answer, RowFormat};
 use pinakes::catalogue::worker::{self, End};
-use pinakes::pipeline::{Session, Unwatched};
+use pinakes::pipeline::{self, Session, Unwatched};
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,6 +27,7 @@ Examples:
   pinakes query report/records-by-format --format csv
   pinakes query report/origin --bind value=Walden
   pinakes query report/origin --bind 'predicate=<http://id.loc.gov/ontologies/bibframe/mainTitle>'
+  pinakes query -e 'SELECT ?entry ?label { ?entry pin:search \"walden\" ; rdfs:label ?label }'
   pinakes query --list")]
 pub(super) struct Query {
     /// A file with a query, `-` for standard input, or the name of a shipped query
@@ -202,7 +203,7 @@ impl QueryWorker {
             bindings: self.bind.into_iter().map(|binding| (binding.name, binding.value)).collect(),
         };
         let mut out = BufWriter::new(std::io::stdout());
-        worker::evaluate(&session.catalogue, &text, &how, &mut out)?;
+        worker::evaluate(&session.catalogue, &text, &how, &pipeline::searching_in(&session), &mut out)?;
         out.flush()?;
         Ok(Done::Well)
     }

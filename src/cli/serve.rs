@@ -5,8 +5,8 @@ use super::{Done, General, output};
 use anyhow::Context;
 use pinakes::catalogue::pool;
 use pinakes::catalogue::snapshot;
-use pinakes::pipeline::{Served, Serving};
-use pinakes::serve::{Limits, Role, Server, Settings};
+use pinakes::pipeline::{Served, Serving, Shelves, searching};
+use pinakes::serve::{Limits, Role, Server, Settings, api};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,8 +85,10 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let mut progress = Progress::new(general);
         let finished = runtime.block_on(async {
+            let shelves = Arc::new(Shelves::new(&home));
             let service = Arc::new(Served::new(home, serving, &mut progress)?);
-            let server = Server::bind(settings, service, axum::Router::new()).await?;
+            let search = api::router(shelves, &settings.base);
+            let server = Server::bind(settings, service, search).await?;
             output::line(&format!(
                 "serving {} at http://{}/",
                 general.catalogue.display(),
@@ -118,8 +120,9 @@ pub(super) struct Worker {}
 
 impl Worker {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
-        let directory = general.catalogue.clone();
-        pool::work(|number| snapshot::open(&directory, number), None)?;
+        let home = general.home()?;
+        let search = searching(&home);
+        pool::work(|number| snapshot::open(&home.directory, number), Some(&search))?;
         Ok(Done::Well)
     }
 }

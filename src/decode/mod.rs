@@ -29,7 +29,7 @@ mod xml;
 pub use crate::record::RECORD_LIMIT;
 pub use detect::detect;
 pub use input::{Input, InputError};
-pub use rdf::document;
+pub use rdf::{document, syntax as rdf_syntax};
 
 use crate::diagnostic::Diagnostic;
 use crate::record::{Format, Record};

@@ -234,6 +234,7 @@ fn is_concerned(
             subject: Some(name.clone().into()),
             predicate: Some(predicate.into_owned()),
             graph: Some(name.clone().into()),
+            ..Selection::default()
         };
         let quad = session.catalogue.backend().quads(&selection)?.next().transpose()?;
         Ok(quad.and_then(|quad| match quad.object {

@@ -5,6 +5,7 @@
 //! purpose. Every path to the store is the same: archive entry, decode, map, write.
 
 mod compare;
+mod concepts;
 mod course;
 mod coverage;
 mod described;
@@ -12,17 +13,21 @@ mod explain;
 mod following;
 mod harvest;
 mod import;
+mod indexing;
 mod intake;
+mod library;
 mod mapping;
 mod present;
 mod publish;
 mod reading;
 mod resolve;
+mod searching;
 mod serving;
 mod session;
 mod sources;
 mod store_writer;
 mod taking;
+mod vocabularies;
 
 pub use compare::{Comparison, compare};
 pub use course::CourseError;
@@ -34,7 +39,9 @@ pub use harvest::{
     notes_beside, rehearse, source_failed,
 };
 pub use import::{Request, import};
+pub use indexing::{Around, IndexState, IndexStatus, Indexed, index_folder, index_status, rebuild_index};
 pub use intake::Summary;
+pub use library::Shelves;
 pub use mapping::{Change, Changed, load, unload};
 pub use present::{ShownRecord, show};
 pub use publish::{Publication, publish};
@@ -45,15 +52,21 @@ pub use resolve::{
     ShownPreference, ShownType, ShownValue, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair,
     keep_labels, resolve, review, show_entry, take_down,
 };
+pub use searching::{Reader, searching, searching_in};
 pub use serving::{Served, Serving};
 pub use session::{Session, catch_up, rebuild};
 pub use sources::{mirror_sources, withdraw_source};
+pub use vocabularies::{
+    LARGEST_VOCABULARY, LoadedVocabulary, ShownVocabulary, Vocabulary, load_vocabulary, remove_vocabulary,
+    show_vocabulary, vocabularies,
+};
 
 use crate::archive::ArchiveError;
 use crate::catalogue::CatalogueError;
 use crate::config::{ConfigError, LockError};
 use crate::decode::InputError;
 use crate::diagnostic::Diagnostic;
+use crate::index::IndexError;
 use crate::source::SourceError;
 
 /// Why a command could not do its work. Bad data is not among the reasons.
@@ -69,6 +82,8 @@ pub enum PipelineError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     #[error(transparent)]
+    Index(#[from] IndexError),
+    #[error(transparent)]
     Input(#[from] InputError),
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -82,8 +97,16 @@ pub enum PipelineError {
         "the store holds {position} entries, the archive {last}: they are not of one catalogue; `pinakes rebuild` makes the store again from the archive"
     )]
     StoreAhead { position: u64, last: u64 },
+    #[error("there is no index yet; `pinakes index rebuild` makes one")]
+    NoIndex,
     #[error("the store's writer stopped without a word")]
     WriterGone,
+}
+
+impl From<std::io::Error> for PipelineError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Catalogue(error.into())
+    }
 }
 
 /// Who looks on: a terminal, a log, a test.

@@ -41,6 +41,7 @@ pub fn show(
         subject: Some(graphs.record(source, id).into()),
         predicate: Some(pin::MERGE_STATUS.into_owned()),
         graph: Some(graphs.resolution().into()),
+        ..Selection::default()
     };
     let merged = session.catalogue.backend().quads(&selection)?.next().is_some();
     let withdrawn = chosen.withdrawn;

@@ -217,6 +217,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
         super::resolve::forget_all(&session.home).map_err(failed)?;
     }
+    super::vocabularies::apply(session, position)?;
     let runs = session.archive.runs()?;
     let mut entries = session.archive.entries(position + 1)?;
     let mut done = 0;
@@ -257,6 +258,8 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                     | Kind::Reject
                     | Kind::Concordance
                     | Kind::ConcordanceUnloaded
+                    | Kind::Vocabulary
+                    | Kind::VocabularyRemoved
                     | Kind::Harvest
                     | Kind::Decision
                     | Kind::Resolution => {}

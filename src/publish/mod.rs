@@ -30,6 +30,7 @@ mod reverse;
 mod scripts;
 mod table;
 mod tryout;
+pub mod ways;
 pub mod write;
 
 pub use graph::RecordGraph;

@@ -14,6 +14,7 @@
 mod access;
 mod admin;
 mod answer;
+pub mod api;
 mod connections;
 mod description;
 mod form;

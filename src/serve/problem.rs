@@ -60,6 +60,19 @@ impl Problem {
             .with(header::RETRY_AFTER, HeaderValue::from(retry_after))
     }
 
+    /// The same for programs, as RFC 9457 writes problems.
+    pub fn into_json(self) -> Response {
+        let title = self.status.canonical_reason().unwrap_or("Error");
+        let problem = serde_json::json!({
+            "type": "about:blank", "title": title, "status": self.status.as_u16(), "detail": self.message,
+        });
+        let mut response = self.into_response();
+        *response.body_mut() = Body::from(problem.to_string());
+        let json = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        response
+    }
+
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self

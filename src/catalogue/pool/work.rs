@@ -264,7 +264,7 @@ mod tests {
 
     fn parsed(text: &str, rewrite: Option<Rewrite<'_>>) -> Result<Query, Failed> {
         let open = |number| Err(CatalogueError::NoSuchSnapshot(number));
-        Worker { open, rewrite, parser: queries::parser(), snapshot: None }.parse(text)
+        Worker { open, rewrite, parser: queries::parser(), snapshot: None }.parse(text, "")
     }
 
     #[test]

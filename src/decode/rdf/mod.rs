@@ -79,8 +79,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The foreign parser for a format of ours.
-fn syntax(format: Format) -> Option<RdfFormat> {
+/// The foreign parser for a format of ours; none for what is no RDF.
+pub fn syntax(format: Format) -> Option<RdfFormat> {
     match format {
         Format::Turtle => Some(RdfFormat::Turtle),
         Format::NTriples => Some(RdfFormat::NTriples),

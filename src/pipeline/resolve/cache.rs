@@ -25,6 +25,8 @@ const NAMES: TableDefinition<(u8, &[u8]), u64> = TableDefinition::new("names");
 const FORWARDED: TableDefinition<(u8, u64), u64> = TableDefinition::new("forwarded");
 /// Pairs a person should look at, the likeliest first.
 const REVIEW: TableDefinition<u64, &[u8]> = TableDefinition::new("review");
+/// Entries that the full-text index has not followed yet.
+const UNINDEXED: TableDefinition<(u8, u64), ()> = TableDefinition::new("unindexed");
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
 /// Pages held in memory.
@@ -165,6 +167,7 @@ impl Cache {
                 names: transaction.open_table(NAMES).map_err(failed)?,
                 forwarded: transaction.open_table(FORWARDED).map_err(failed)?,
                 review: transaction.open_table(REVIEW).map_err(failed)?,
+                unindexed: transaction.open_table(UNINDEXED).map_err(failed)?,
                 meta: transaction.open_table(META).map_err(failed)?,
             };
             work(&mut writing)?
@@ -251,6 +254,18 @@ impl Cache {
         Ok(rows)
     }
 
+    /// Entries that the full-text index has not followed yet.
+    pub fn unindexed(&self) -> Result<Vec<EntryKey>, PipelineError> {
+        let mut keys: Vec<EntryKey> = match self.by_entry(UNINDEXED) {
+            Ok(rows) => rows.into_keys().collect(),
+            // A cache from before there was an index, opened for reading.
+            Err(_) if matches!(self, Self::ReadOnly(_)) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
     /// Entities whose entry is not named after them.
     pub fn names(&self) -> Result<Names, PipelineError> {
         let reading = self.read()?;
@@ -295,6 +310,7 @@ pub(super) struct Writing<'t> {
     names: redb::Table<'t, (u8, &'static [u8]), u64>,
     forwarded: redb::Table<'t, (u8, u64), u64>,
     review: redb::Table<'t, u64, &'static [u8]>,
+    unindexed: redb::Table<'t, (u8, u64), ()>,
     meta: redb::Table<'t, &'static str, u64>,
 }
 
@@ -343,6 +359,17 @@ impl Writing<'_> {
             None => self.forwarded.remove((kind as u8, id)).map_err(failed)?.map(drop),
         };
         Ok(())
+    }
+
+    /// Notes that the full-text index has to follow an entry.
+    pub fn mark_unindexed(&mut self, (kind, id): EntryKey) -> Result<(), PipelineError> {
+        self.unindexed.insert((kind as u8, id), ()).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Notes that the full-text index has followed all of them.
+    pub fn clear_unindexed(&mut self) -> Result<(), PipelineError> {
+        self.unindexed.retain(|_, ()| false).map_err(failed)
     }
 
     pub fn set_review(&mut self, pairs: &[Vec<u8>]) -> Result<(), PipelineError> {

@@ -131,6 +131,7 @@ impl Finder<'_> {
             subject: Some(graphs.entry(kind.name(), id).into()),
             predicate: Some(pin::MEMBER.into_owned()),
             graph: Some(GraphName::DefaultGraph),
+            ..Selection::default()
         };
         let mut members = Vec::new();
         for quad in self.session.catalogue.backend().quads(&selection)? {

@@ -40,6 +40,7 @@ pub use reading::Read;
 pub use reviewing::{Reviewed, review};
 pub use showing::{ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry};
 
+use super::indexing::{self, Marks};
 use super::{PipelineError, Session, Watch};
 use crate::config::Home;
 use crate::resolve::agents::Report;
@@ -199,7 +200,44 @@ pub fn resolve(
         naming: &naming,
     };
     writer.write(&merging, &decided, &mut resolved, watch)?;
+    if !request.dry_run {
+        follow_with_index(session, &cache, watch)?;
+    }
     Ok(resolved)
+}
+
+/// Lets the full-text index follow what was written; what a killed run left to do is done, too.
+fn follow_with_index(session: &Session, cache: &Cache, watch: &mut dyn Watch) -> Result<(), PipelineError> {
+    indexing::follow(session, marks_in(cache, &session.home)?, watch)?;
+    clear_marks(cache)
+}
+
+fn marks_in(cache: &Cache, home: &Home) -> Result<Marks, PipelineError> {
+    if cache.number(writing::UNINDEXED)? > 0 {
+        return Ok(Marks::All);
+    }
+    let entries = cache.unindexed()?.into_iter();
+    Ok(Marks::Entries(entries.map(|(kind, id)| home.graphs.entry(kind.name(), id)).collect()))
+}
+
+fn clear_marks(cache: &Cache) -> Result<(), PipelineError> {
+    cache.write(|tables| {
+        tables.clear_unindexed()?;
+        tables.set_number(writing::UNINDEXED, 0)
+    })
+}
+
+/// What the full-text index has not followed yet.
+pub(super) fn marks(home: &Home) -> Result<Marks, PipelineError> {
+    match Cache::open_read_only(home)? {
+        Some(cache) => marks_in(&cache, home),
+        None => Ok(Marks::Entries(Vec::new())),
+    }
+}
+
+/// The full-text index has been made anew.
+pub(super) fn forget_marks(home: &Home) -> Result<(), PipelineError> {
+    if Cache::exists(home) { clear_marks(&Cache::open(home)?) } else { Ok(()) }
 }
 
 /// Makes sure that some records are read again and written again: what they say has changed though

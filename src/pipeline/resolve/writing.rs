@@ -29,6 +29,9 @@ const PIECE: usize = 10_000;
 /// Set while the first master is loaded.
 const LOADING: &str = "loading";
 
+/// Set while the full-text index has to be made of all entries.
+pub(super) const UNINDEXED: &str = "unindexed";
+
 /// What the master holds of each entry: a hash of the members and one of the statements.
 type Known = FxHashMap<EntryKey, (u64, u64)>;
 
@@ -143,7 +146,10 @@ impl Writer<'_> {
             backend.clear(&GraphName::DefaultGraph)?;
             backend.clear(&resolution)?;
         }
-        self.cache.write(|tables| tables.set_number(LOADING, 1))?;
+        self.cache.write(|tables| {
+            tables.set_number(UNINDEXED, 1)?;
+            tables.set_number(LOADING, 1)
+        })?;
         watch.begin("writing the master", Some(self.entities.records.len() as u64));
         let mut written: Vec<(EntryKey, (u64, u64))> = Vec::new();
         let (sender, receiver) = sync_channel::<Result<Vec<Quad>, CatalogueError>>(4);
@@ -238,7 +244,10 @@ impl Writer<'_> {
     fn flush(&self, batch: Batch) -> Result<(), PipelineError> {
         // Until the store is flushed nothing is known of these.
         self.cache.write(|tables| {
-            batch.entries.iter().try_for_each(|(key, _)| tables.set_entry(*key, Some((0, 0))))
+            batch.entries.iter().try_for_each(|(key, _)| {
+                tables.mark_unindexed(*key)?;
+                tables.set_entry(*key, Some((0, 0)))
+            })
         })?;
         let backend = self.session.catalogue.backend();
         // What comes again is not touched.

@@ -98,7 +98,7 @@ fn names(
             let selection = Selection {
                 subject: Some(node.clone().into()),
                 predicate: Some(property.into_owned()),
-                graph: None,
+                ..Selection::default()
             };
             if let Some(quad) = catalogue.backend().quads(&selection)?.next()
                 && let Term::Literal(label) = quad?.object

@@ -1,0 +1,108 @@
+//! Which statements tell what an entry is?
+//!
+//! Its own, those of its works and hubs, and what its agents, subjects and places are called. All of
+//! it lies in the default graph. Of a record that is not merged it is the record's graph.
+
+use crate::catalogue::{Backend, CatalogueError, Graphs, Selection, described};
+use crate::ontology::{bf, pin, rdf, rdfs, skos};
+use crate::pipeline::Kind;
+use oxrdf::{GraphName, NamedNode, NamedNodeRef, Quad, Term, Triple};
+use rustc_hash::FxHashSet;
+
+/// What is read of an agent or a subject that an entry names. One that thousands of records name has
+/// as many members, which are left where they are.
+const OF_NAMED: [NamedNodeRef<'_>; 4] = [rdf::TYPE, rdfs::LABEL, skos::PREF_LABEL, pin::NAME];
+/// Works and hubs of one entry, and whatever it names, beyond which the rest is left out.
+const MOST: usize = 1000;
+
+/// A store and the names in it.
+#[derive(Clone, Copy)]
+pub struct Around<'a> {
+    pub backend: &'a dyn Backend,
+    pub graphs: &'a Graphs,
+}
+
+impl Around<'_> {
+    /// The statements around an entry of the master or a record; none if there is no such thing.
+    pub fn read(&self, iri: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+        if iri.as_str().starts_with(&self.graphs.records()) {
+            let selection = Selection { graph: Some(iri.clone().into()), ..Selection::default() };
+            return self.backend.quads(&selection)?.map(|quad| quad.map(Triple::from)).collect();
+        }
+        let mut quads = self.own(iri)?;
+        for step in [bf::INSTANCE_OF, bf::EXPRESSION_OF] {
+            for node in objects(&quads, step) {
+                quads.extend(self.own(&node)?);
+            }
+        }
+        for named in self.named(&quads) {
+            for predicate in OF_NAMED {
+                let selection = Selection {
+                    subject: Some(named.clone().into()),
+                    predicate: Some(predicate.into_owned()),
+                    graph: Some(GraphName::DefaultGraph),
+                    ..Selection::default()
+                };
+                for quad in self.backend.quads(&selection)? {
+                    quads.push(quad?);
+                }
+            }
+        }
+        Ok(quads.into_iter().map(Triple::from).collect())
+    }
+
+    /// Who leads to an entry of the master, be it from a node inside.
+    pub fn leading_to(&self, iri: &NamedNode) -> Result<Vec<NamedNode>, CatalogueError> {
+        let selection = Selection {
+            object: Some(iri.clone().into()),
+            graph: Some(GraphName::DefaultGraph),
+            ..Selection::default()
+        };
+        let mut met = FxHashSet::default();
+        for quad in self.backend.quads(&selection)? {
+            if let oxrdf::NamedOrBlankNode::NamedNode(subject) = quad?.subject {
+                let entry = subject.as_str().split('#').next().unwrap_or_default();
+                met.insert(NamedNode::new_unchecked(entry));
+            }
+        }
+        let mut found: Vec<NamedNode> = met.into_iter().collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// What kind of entry a name is of; none for what is no entry.
+    pub fn kind(&self, iri: &str) -> Option<Kind> {
+        let (kind, id) = iri.strip_prefix(self.graphs.base())?.split_once('/')?;
+        let is_id = id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Kind::from_name(kind).filter(|_| is_id)
+    }
+
+    fn own(&self, iri: &NamedNode) -> Result<Vec<Quad>, CatalogueError> {
+        described(self.backend, iri, &GraphName::DefaultGraph)
+    }
+
+    fn named(&self, quads: &[Quad]) -> Vec<NamedNode> {
+        let mut met = FxHashSet::default();
+        let objects = quads.iter().filter_map(|quad| match &quad.object {
+            Term::NamedNode(node) => Some(node),
+            _ => None,
+        });
+        let is_named = |node: &&NamedNode| {
+            matches!(self.kind(node.as_str()), Some(Kind::Agent | Kind::Subject | Kind::Place))
+        };
+        objects.filter(is_named).filter(|node| met.insert(node.as_str())).take(MOST).cloned().collect()
+    }
+}
+
+fn objects(quads: &[Quad], predicate: NamedNodeRef<'_>) -> Vec<NamedNode> {
+    let mut found: Vec<NamedNode> = Vec::new();
+    for quad in quads.iter().filter(|quad| quad.predicate.as_ref() == predicate) {
+        if let Term::NamedNode(node) = &quad.object
+            && !found.contains(node)
+            && found.len() < MOST
+        {
+            found.push(node.clone());
+        }
+    }
+    found
+}

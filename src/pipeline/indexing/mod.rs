@@ -1,0 +1,316 @@
+//! How does the full-text index follow the catalogue?
+//!
+//! There is a document for each entry of the master but items; while nothing is merged, for each
+//! record. Whoever changes entries marks them durably before the store is written; once it is,
+//! [`follow`] puts the marked ones into the index, and only then are the marks taken away. So a kill
+//! at any moment costs the work of the next run and nothing else. An index that is missing, outdated
+//! or damaged is made anew, from the store alone.
+//!
+//! A document holds texts of other entries: an instance those of its work and hub, both of them the
+//! names of agents and subjects. So what depends on a marked entry follows, too; on an agent or a
+//! subject only if it is called otherwise now.
+
+mod around;
+mod documents;
+
+pub use around::Around;
+pub(super) use documents::document;
+
+use super::{Kind, PipelineError, Session, Watch};
+use crate::catalogue::Selection;
+use crate::index::{BUDGET, Document, Index, IndexError, Request, Writer};
+use crate::ontology::pin;
+use crate::sort::Sorter;
+use documents::Documents;
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Documents made side by side before they are put into the index.
+const BATCH: usize = 512;
+/// What names of entries may take in memory before they are written out, in bytes.
+const NAMES: usize = 64 << 20;
+
+/// What was done to the index.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Indexed {
+    /// Documents there are now.
+    pub documents: u64,
+    /// Documents that were put in or taken out.
+    pub put: u64,
+    pub removed: u64,
+    /// All of them, because there was no index to go on from, or on purpose.
+    pub anew: bool,
+}
+
+/// How the index stands.
+#[derive(Debug, Clone, Serialize)]
+pub struct IndexStatus {
+    pub state: IndexState,
+    pub documents: u64,
+    /// How far in the archive the index is, and how far the archive is.
+    pub position: Option<u64>,
+    pub last: u64,
+    /// Entries that the index has not followed yet.
+    pub waiting: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexState {
+    /// It has all that is in the catalogue.
+    Current,
+    /// Something came since; `resolve` or `index rebuild` brings it up.
+    Behind,
+    Missing,
+    /// It was made by another version of the program, or is damaged.
+    Unusable,
+}
+
+/// What the index has to follow.
+pub(super) enum Marks {
+    All,
+    Entries(Vec<NamedNode>),
+}
+
+/// Where the index of a catalogue lies.
+pub fn index_folder(directory: &Path) -> PathBuf {
+    directory.join("index")
+}
+
+/// Makes the index anew, of the master, or of the records while there is none.
+pub fn rebuild_index(session: &Session, watch: &mut dyn Watch) -> Result<Indexed, PipelineError> {
+    let indexed = Indexing::new(session)?.anew(watch)?;
+    super::resolve::forget_marks(&session.home)?;
+    Ok(indexed)
+}
+
+/// Brings the index up to the entries that are marked.
+pub(super) fn follow(
+    session: &Session,
+    marks: Marks,
+    watch: &mut dyn Watch,
+) -> Result<Indexed, PipelineError> {
+    let indexing = Indexing::new(session)?;
+    match (Index::open(&index_folder(&session.home.directory)), marks) {
+        (Ok(index), Marks::Entries(marked))
+            if index.position()?.is_some_and(|at| at <= indexing.position) =>
+        {
+            indexing.changed(&index, marked, watch)
+        }
+        (Err(IndexError::Busy), _) => Err(IndexError::Busy.into()),
+        _ => indexing.anew(watch),
+    }
+}
+
+/// How the index of a catalogue stands.
+pub fn index_status(session: &Session) -> Result<IndexStatus, PipelineError> {
+    let last = session.archive.last_sequence()?;
+    let waiting = super::resolve::marks(&session.home)?;
+    let mut status =
+        IndexStatus { state: IndexState::Missing, documents: 0, position: None, last, waiting: 0 };
+    match Index::open(&index_folder(&session.home.directory)) {
+        Ok(index) => {
+            status.documents = index.len();
+            status.position = index.position()?;
+            status.waiting = match waiting {
+                Marks::All => 0,
+                Marks::Entries(ref marked) => marked.len() as u64,
+            };
+            let is_current = status.position == Some(last)
+                && matches!(&waiting, Marks::Entries(marked) if marked.is_empty());
+            status.state = if is_current { IndexState::Current } else { IndexState::Behind };
+        }
+        Err(IndexError::Missing(_)) => {}
+        Err(_) => status.state = IndexState::Unusable,
+    }
+    Ok(status)
+}
+
+struct Indexing<'a> {
+    session: &'a Session,
+    around: Around<'a>,
+    documents: Documents<'a>,
+    /// How far in the archive the store is.
+    position: u64,
+}
+
+impl<'a> Indexing<'a> {
+    fn new(session: &'a Session) -> Result<Self, PipelineError> {
+        let around = Around { backend: session.catalogue.backend(), graphs: &session.home.graphs };
+        let documents = Documents::new(around, &session.archive, session.concordances())?;
+        Ok(Self { session, around, documents, position: session.archive.last_sequence()? })
+    }
+
+    /// Makes all documents again. Readers see the old ones until the last is there.
+    fn anew(&self, watch: &mut dyn Watch) -> Result<Indexed, PipelineError> {
+        let folder = index_folder(&self.session.home.directory);
+        let index = match Index::open(&folder) {
+            Ok(index) => index,
+            Err(IndexError::Busy) => return Err(IndexError::Busy.into()),
+            Err(_) => {
+                if folder.exists() {
+                    std::fs::remove_dir_all(&folder)?;
+                }
+                Index::create(&folder)?
+            }
+        };
+        let mut writer = index.writer(BUDGET)?;
+        writer.clear()?;
+        let mut indexed = Indexed { anew: true, ..Indexed::default() };
+        watch.begin("indexing", None);
+        let mut names = self.names()?;
+        loop {
+            let batch: Vec<NamedNode> = names.by_ref().take(BATCH).collect::<Result<_, PipelineError>>()?;
+            if batch.is_empty() {
+                break;
+            }
+            self.put(&batch, &mut writer, &mut indexed, |_, _| Ok(()))?;
+            watch.advance(indexed.put, indexed.put);
+        }
+        watch.end();
+        self.close(&index, writer, &mut indexed)?;
+        Ok(indexed)
+    }
+
+    /// Puts marked entries and what depends on them.
+    fn changed(
+        &self,
+        index: &Index,
+        marked: Vec<NamedNode>,
+        watch: &mut dyn Watch,
+    ) -> Result<Indexed, PipelineError> {
+        let mut indexed = Indexed::default();
+        let mut writer = index.writer(BUDGET)?;
+        let mut dependent: FxHashSet<NamedNode> = FxHashSet::default();
+        watch.begin("indexing", Some(marked.len() as u64));
+        for batch in marked.chunks(BATCH) {
+            self.put(batch, &mut writer, &mut indexed, |iri, document| {
+                if self.is_seen_elsewhere(index, iri, document)? {
+                    self.dependents(iri, &mut dependent)?;
+                }
+                Ok(())
+            })?;
+            watch.advance(indexed.put, indexed.put);
+        }
+        marked.iter().for_each(|iri| {
+            dependent.remove(iri);
+        });
+        let dependent: Vec<NamedNode> = dependent.into_iter().collect();
+        for batch in dependent.chunks(BATCH) {
+            self.put(batch, &mut writer, &mut indexed, |_, _| Ok(()))?;
+            watch.advance(indexed.put, indexed.put);
+        }
+        watch.end();
+        self.close(index, writer, &mut indexed)?;
+        Ok(indexed)
+    }
+
+    /// Makes documents side by side and puts them, or takes away those of entries that are gone.
+    fn put(
+        &self,
+        batch: &[NamedNode],
+        writer: &mut Writer,
+        indexed: &mut Indexed,
+        mut each: impl FnMut(&NamedNode, Option<&Document>) -> Result<(), PipelineError>,
+    ) -> Result<(), PipelineError> {
+        let is_item = |iri: &NamedNode| self.around.kind(iri.as_str()) == Some(Kind::Item);
+        let made: Vec<(&NamedNode, Option<Document>)> = batch
+            .par_iter()
+            .filter(|iri| !is_item(iri))
+            .map(|iri| Ok((iri, self.documents.document(iri)?)))
+            .collect::<Result<_, PipelineError>>()?;
+        for (iri, document) in made {
+            each(iri, document.as_ref())?;
+            match document {
+                // A name that the index cannot take is one that nobody can ask for.
+                Some(document) if document.iri.len() > crate::index::document::LONGEST_IRI => {}
+                Some(document) => {
+                    writer.put(&document)?;
+                    indexed.put += 1;
+                }
+                None => {
+                    writer.remove(iri.as_str());
+                    indexed.removed += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&self, index: &Index, mut writer: Writer, indexed: &mut Indexed) -> Result<(), PipelineError> {
+        writer.commit(self.position)?;
+        if indexed.anew {
+            writer.optimize()?;
+        }
+        writer.finish()?;
+        index.refresh()?;
+        indexed.documents = index.len();
+        Ok(())
+    }
+
+    /// Whether documents of others hold something of this entry that is different now. A name that
+    /// is new or gone changed those who use it, too, and they are marked themselves.
+    fn is_seen_elsewhere(
+        &self,
+        index: &Index,
+        iri: &NamedNode,
+        document: Option<&Document>,
+    ) -> Result<bool, PipelineError> {
+        let Some(document) = document else { return Ok(false) };
+        Ok(match self.around.kind(iri.as_str()) {
+            Some(Kind::Hub | Kind::Work) => true,
+            Some(Kind::Agent | Kind::Subject | Kind::Place) => {
+                let request = Request { only: Some(iri.as_str()), limit: 1, ..Request::default() };
+                let known = index.search(&request)?.hits;
+                known.first().is_some_and(|hit| hit.entry.label != document.label)
+            }
+            _ => false,
+        })
+    }
+
+    /// The works and instances whose documents hold something of an entry.
+    fn dependents(&self, iri: &NamedNode, found: &mut FxHashSet<NamedNode>) -> Result<(), PipelineError> {
+        for entry in self.around.leading_to(iri)? {
+            match self.around.kind(entry.as_str()) {
+                Some(Kind::Work) if found.insert(entry.clone()) => self.dependents(&entry, found)?,
+                Some(Kind::Instance) => {
+                    found.insert(entry);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of all that gets a document, each once.
+    fn names(&self) -> Result<impl Iterator<Item = Result<NamedNode, PipelineError>>, PipelineError> {
+        let mut sorter = Sorter::new(NAMES);
+        if self.session.catalogue.has_master()? {
+            let selection = Selection {
+                predicate: Some(pin::MEMBER.into_owned()),
+                graph: Some(GraphName::DefaultGraph),
+                ..Selection::default()
+            };
+            for quad in self.around.backend.quads(&selection)? {
+                if let NamedOrBlankNode::NamedNode(subject) = quad?.subject
+                    && self.around.kind(subject.as_str()).is_some_and(|kind| kind != Kind::Item)
+                {
+                    sorter.push(subject.as_str().as_bytes())?;
+                }
+            }
+        } else {
+            let records = self.around.graphs.records();
+            for name in self.around.backend.graph_names()? {
+                let name = name?;
+                if name.as_str().starts_with(&records) {
+                    sorter.push(name.as_str().as_bytes())?;
+                }
+            }
+        }
+        let names = sorter.sorted()?;
+        Ok(names.map(|line| Ok(NamedNode::new_unchecked(String::from_utf8_lossy(&line?).into_owned()))))
+    }
+}
