@@ -108,6 +108,11 @@ impl Graphs {
         self.name(&format!("decision/{number}"))
     }
 
+    /// Up to which change of records the store holds them.
+    pub fn holdings(&self) -> NamedNode {
+        self.name("holdings")
+    }
+
     /// The store itself, as the subject of its journal.
     pub fn store(&self) -> NamedNode {
         self.name("store")

@@ -4,7 +4,7 @@ mod lock;
 mod settings;
 
 pub use lock::{Lock, LockError, Patience, RunLock};
-pub use settings::{Limits, Settings};
+pub use settings::{Limits, Oai, Settings};
 
 use crate::catalogue::Graphs;
 use std::path::{Path, PathBuf};

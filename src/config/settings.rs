@@ -13,6 +13,8 @@ pub struct Settings {
     pub base: String,
     #[serde(default)]
     pub limits: Limits,
+    #[serde(default)]
+    pub oai: Oai,
     /// `[source.KEY]`: read by [`Registry`](crate::source::Registry), which says all that is
     /// wrong with them, and where.
     #[serde(default, rename = "source")]
@@ -26,6 +28,15 @@ pub struct Limits {
     pub query_seconds: u64,
     /// A query may give this many rows.
     pub query_rows: u64,
+}
+
+/// What harvesters are told of the catalogue; `None` is for the base IRI to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Oai {
+    pub name: Option<String>,
+    /// Whom to write to.
+    pub email: Option<String>,
 }
 
 impl Default for Limits {
@@ -44,6 +55,11 @@ impl Settings {
                 "this catalogue has layout {}, and this program knows layouts up to {}; use a newer one",
                 settings.version,
                 Self::VERSION
+            ));
+        }
+        if let Some(email) = settings.oai.email.as_deref().filter(|email| !is_email(email)) {
+            return Err(format!(
+                "`email` in `[oai]` is `{email}`, which is no address like `librarian@library.example`"
             ));
         }
         Ok(settings)
@@ -68,6 +84,11 @@ impl Settings {
              # or when it gives more rows than this.\n\
              query_rows = {}\n\
              \n\
+             [oai]\n\
+             # What the server tells harvesters; without these lines, what follows from `base`.\n\
+             # name = \"Catalogue of the Library of Example\"\n\
+             # email = \"librarian@library.example\"\n\
+             \n\
              # Sources are described in files under `sources/`, or here below `[source.KEY]`;\n\
              # `pinakes source add` writes them.\n",
             Self::VERSION,
@@ -75,6 +96,14 @@ impl Settings {
             limits.query_rows,
         )
     }
+}
+
+/// What the schema of OAI-PMH takes for an address.
+fn is_email(text: &str) -> bool {
+    let domain = text.split_once('@').filter(|(name, _)| !name.is_empty()).map(|(_, domain)| domain);
+    let is_whole =
+        |domain: &str| domain.split('.').count() > 1 && domain.split('.').all(|part| !part.is_empty());
+    domain.is_some_and(is_whole) && !text.contains(char::is_whitespace)
 }
 
 #[cfg(test)]
@@ -86,6 +115,30 @@ mod tests {
         let settings = Settings::read(&Settings::template("https://c.example/")).unwrap();
         assert_eq!(settings.base, "https://c.example/");
         assert_eq!(settings.limits, Limits::default());
+        assert_eq!(settings.oai, Oai::default());
+    }
+
+    /// Whoever takes the marks of comments away gets settings.
+    #[test]
+    fn what_the_template_suggests_is_right() {
+        let text =
+            Settings::template("https://c.example/").replace("# name", "name").replace("# email", "email");
+        let oai = Settings::read(&text).unwrap().oai;
+        assert!(oai.name.is_some());
+        assert_eq!(oai.email.as_deref(), Some("librarian@library.example"));
+    }
+
+    #[test]
+    fn an_address_that_harvesters_would_refuse_is_an_error() {
+        let read = |email: &str| {
+            Settings::read(&format!("version = 1\nbase = \"http://x/\"\n[oai]\nemail = \"{email}\"\n"))
+        };
+        assert!(read("a@b.example").is_ok());
+        for bad in ["", "a", "a@b", "@b.example", "a@b.", "a b@c.example"] {
+            let message = read(bad).unwrap_err();
+            assert!(message.contains("[oai]"), "{bad}: {message}");
+        }
+        assert!(Settings::read("version = 1\nbase = \"http://x/\"\n[oai]\nmail = \"\"\n").is_err());
     }
 
     /// What is wrong in a source is said with its place, and must not keep everything else from

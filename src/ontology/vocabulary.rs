@@ -130,6 +130,7 @@ vocabularies! {
         INSTANCE_KEY "instanceKey"
         LEVELS "levels"
         LIMIT "limit"
+        LISTED_UP_TO "listedUpTo"
         MEMBER "member"
         MERGE "Merge"
         MERGED "Merged"

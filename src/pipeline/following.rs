@@ -75,7 +75,7 @@ pub fn follow_rules(session: &Session, watch: &mut dyn Watch) -> Result<Followed
     let graphs = &session.home.graphs;
     let triples = now.iter().flat_map(|(model, described)| described.triples(graphs, *model)).collect();
     let position = session.catalogue.position()?;
-    store_writer::run(&session.catalogue, |store| {
+    store_writer::run(&session.catalogue, &session.home.directory, |store| {
         let mut pending = Pending::at(position);
         pending.rewrite(graphs.rules(), triples);
         store.send(pending)
@@ -158,7 +158,7 @@ fn remap(
     watch.begin("following changed rules", Some(total));
     let position = session.catalogue.position()?;
     let mut records = session.archive.records(None)?;
-    store_writer::run(&session.catalogue, |store| {
+    store_writer::run(&session.catalogue, &session.home.directory, |store| {
         let mut pending = Pending::at(position);
         loop {
             let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
@@ -197,7 +197,7 @@ fn remap(
             for (entry, model, triples) in mapped {
                 followed.remapped += 1;
                 met.insert(model);
-                pending.rewrite(session.home.graphs.record(&entry.source, &entry.id), triples);
+                pending.remapped(&session.home.graphs, &entry, triples);
             }
             if pending.is_full() {
                 let next = Pending::at(position);

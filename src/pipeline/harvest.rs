@@ -394,7 +394,7 @@ fn take(
     let concordances = Arc::clone(session.concordances());
     let describing = Describing::new(&session.catalogue)?;
     let Session { archive, catalogue, home, content_types, lock, .. } = session;
-    store_writer::run(catalogue, |store| {
+    store_writer::run(catalogue, &home.directory, |store| {
         let mut intake = Intake {
             archive,
             graphs: &home.graphs,

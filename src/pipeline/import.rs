@@ -59,7 +59,7 @@ pub fn import(
     let concordances = Arc::clone(session.concordances());
     let describing = Describing::new(&session.catalogue)?;
     let Session { archive, catalogue, home, content_types, .. } = session;
-    store_writer::run(catalogue, |store| {
+    store_writer::run(catalogue, &home.directory, |store| {
         let intake = Intake {
             archive,
             graphs: &home.graphs,

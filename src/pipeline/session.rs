@@ -143,6 +143,7 @@ impl Session {
         let archive = Archive::open(&home.archive())?;
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
         let session = Self::assemble(home, archive, catalogue, lock)?;
+        super::holdings::renew(&session)?;
         catch_up(&session, watch)?;
         super::following::follow_rules(&session, watch)?;
         if !super::sources::mirror_sources(&session)? {
@@ -174,6 +175,19 @@ impl Session {
     fn map(&self, entry: &Entry) -> Option<(Model, Vec<Triple>)> {
         let record = decode_entry(entry)?;
         Some((record.model, map::map(&record, &self.context(entry)).triples))
+    }
+
+    /// A withdrawal with the content type of what was withdrawn.
+    pub(super) fn as_it_was(&self, mut withdrawal: Entry) -> Result<Entry, PipelineError> {
+        let Entry { source, id, .. } = &withdrawal;
+        let versions = self.archive.record(source, id)?.unwrap_or_default().len();
+        let before = self.archive.version(source, id, versions.saturating_sub(1))?;
+        let before = before.map(|version| self.archive.entry(version.sequence)).transpose()?.flatten();
+        let told = before.as_ref().and_then(decode_entry);
+        let told = told.and_then(|record| self.content_types.of(&record).map(str::to_owned));
+        let said = before.and_then(|before| before.content_type);
+        withdrawal.content_type = told.or(said);
+        Ok(withdrawal)
     }
 
     pub(super) fn context<'a>(&'a self, entry: &'a Entry) -> map::Context<'a> {
@@ -216,12 +230,13 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     if fresh {
         let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
         super::resolve::forget_all(&session.home).map_err(failed)?;
+        super::holdings::forget(&session.home.directory).map_err(failed)?;
     }
     super::vocabularies::apply(session, position)?;
     let runs = session.archive.runs()?;
     let mut entries = session.archive.entries(position + 1)?;
     let mut done = 0;
-    store_writer::run(&session.catalogue, |store| {
+    store_writer::run(&session.catalogue, &session.home.directory, |store| {
         let mut pending = Pending::default();
         pending.vocabulary(&session.home.graphs, &session.content_types);
         let mut describing = Describing::new(&session.catalogue)?;
@@ -267,14 +282,16 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
             }
             let mapped: Vec<_> = current
                 .into_par_iter()
-                .map(|(entry, versions)| {
-                    let mapped = match entry.kind {
-                        Kind::Record => session.map(&entry),
-                        _ => None,
-                    };
-                    (entry, versions, mapped)
+                .map(|(entry, versions)| match entry.kind {
+                    Kind::Record => {
+                        let mapped = session.map(&entry);
+                        Ok((entry, versions, mapped))
+                    }
+                    // Nobody else remembers what it was.
+                    _ if fresh => Ok((session.as_it_was(entry)?, versions, None)),
+                    _ => Ok((entry, versions, None)),
                 })
-                .collect();
+                .collect::<Result<_, PipelineError>>()?;
             let models = mapped.iter().filter_map(|(_, _, mapped)| mapped.as_ref().map(|(model, _)| *model));
             describing.add(models, session.concordances(), &session.home.graphs, &mut pending);
             for (entry, versions, mapped) in mapped {
@@ -329,6 +346,7 @@ pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> 
         remove(&old).map_err(failed)?;
     }
     super::resolve::forget_all(&home).map_err(failed)?;
+    super::holdings::forget(&home.directory).map_err(failed)?;
     let mut session = Session::with_lock(home, lock, watch)?;
     super::resolve::resolve_again(&mut session, watch)?;
     session.catalogue.backend().optimize()?;

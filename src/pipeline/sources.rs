@@ -24,7 +24,7 @@ pub fn mirror_sources(session: &Session) -> Result<bool, PipelineError> {
         return Ok(true);
     }
     let position = session.catalogue.position()?;
-    store_writer::run(&session.catalogue, |store| {
+    store_writer::run(&session.catalogue, &session.home.directory, |store| {
         let mut pending = Pending::at(position);
         pending.rewrite(graphs.sources(), described);
         store.send(pending)
@@ -58,7 +58,7 @@ pub fn withdraw_source(
     let graphs = &home.graphs;
     let mut withdrawn = 0;
     watch.begin(&format!("withdrawing {source}"), None);
-    let mut pending = store_writer::run(catalogue, |store| {
+    let mut pending = store_writer::run(catalogue, &home.directory, |store| {
         let mut pending = Pending::default();
         pending.run(graphs, number, &run);
         let mut records = archive.records(Some(source))?;
@@ -93,6 +93,6 @@ pub fn withdraw_source(
     let run = Run { finished: Some(time.to_owned()), ..run };
     pending.run(&session.home.graphs, number, &run);
     pending.position = session.archive.last_sequence()?;
-    store_writer::run(&session.catalogue, |store| store.send(pending))?;
+    store_writer::run(&session.catalogue, &session.home.directory, |store| store.send(pending))?;
     Ok(withdrawn)
 }

@@ -4,11 +4,13 @@
 //! for it is bounded by a channel of one, and memory by that.
 
 use super::PipelineError;
-use crate::archive::{Entry, Run};
+use super::holdings::{Log, News};
+use crate::archive::{Entry, Kind, Run};
 use crate::catalogue::{Catalogue, CatalogueError, Changes, Graphs, Patch};
 use crate::map::ContentTypes;
 use crate::ontology::{pin, prov, rdf, skos, xsd};
 use oxrdf::{Literal, NamedNode, Quad, Triple};
+use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// Statements gathered before they are written. More makes larger, fewer files in the store;
@@ -26,6 +28,8 @@ pub(super) struct Pending {
     rewriting: usize,
     /// What somebody changed after all that.
     pub patch: Patch,
+    /// What becomes of records.
+    news: News,
     /// The last archive entry this covers.
     pub position: u64,
 }
@@ -46,6 +50,7 @@ impl Pending {
         match triples {
             Some(triples) => {
                 self.provenance(graphs, entry);
+                self.news.held(graphs, entry, &triples);
                 if known {
                     self.rewriting += triples.len();
                     self.rewritten.push((name, Some(triples)));
@@ -53,8 +58,20 @@ impl Pending {
                     self.added.extend(triples.into_iter().map(|triple| triple.in_graph(name.clone())));
                 }
             }
-            None => self.rewritten.push((name, None)),
+            None => {
+                // What never was there is not missed.
+                if known || entry.kind == Kind::Withdrawal {
+                    self.news.withdrawn(entry);
+                }
+                self.rewritten.push((name, None));
+            }
         }
+    }
+
+    /// A record that is the same as before, and of which the rules say something else now.
+    pub fn remapped(&mut self, graphs: &Graphs, entry: &Entry, triples: Vec<Triple>) {
+        self.news.held(graphs, entry, &triples);
+        self.rewrite(graphs.record(&entry.source, &entry.id), triples);
     }
 
     /// Puts a graph in the place of what is there.
@@ -114,32 +131,52 @@ impl Pending {
 
 /// Hands changes to the writing thread.
 pub(super) struct Store {
-    sender: SyncSender<Changes>,
+    sender: SyncSender<(Changes, News)>,
 }
 
 impl Store {
     /// Waits while the one before is still being written.
     pub fn send(&self, pending: Pending) -> Result<(), PipelineError> {
-        let Pending { added, rewritten, patch, position, .. } = pending;
+        let Pending { added, rewritten, patch, news, position, .. } = pending;
         let changes = Changes { added, rewritten, patch, position };
-        self.sender.send(changes).map_err(|_| PipelineError::WriterGone)
+        self.sender.send((changes, news)).map_err(|_| PipelineError::WriterGone)
     }
 }
 
-/// Runs `work` with a writer beside it and waits until all is written.
+/// Runs `work` with a writer beside it and waits until all is written; what becomes of records goes
+/// to the log of holdings in `directory`, too.
 pub(super) fn run<T>(
     catalogue: &Catalogue,
+    directory: &Path,
     work: impl FnOnce(&Store) -> Result<T, PipelineError>,
 ) -> Result<T, PipelineError> {
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel::<Changes>(1);
-        let writer = scope.spawn(move || -> Result<(), CatalogueError> {
-            receiver.into_iter().try_for_each(|changes| catalogue.write(changes))
-        });
+        let (sender, receiver) = sync_channel(1);
+        let writer = scope.spawn(move || write(catalogue, directory, receiver.into_iter()));
         let result = work(&Store { sender });
         let written = writer.join().map_err(|_| PipelineError::WriterGone)?;
         // The store's own failure says more than a channel that closed on us.
         written?;
         result
     })
+}
+
+fn write(
+    catalogue: &Catalogue,
+    directory: &Path,
+    steps: impl Iterator<Item = (Changes, News)>,
+) -> Result<(), CatalogueError> {
+    let mut log = None;
+    for (mut changes, news) in steps {
+        if !news.is_empty() {
+            let log = match &mut log {
+                Some(log) => log,
+                None => log.insert(Log::open(directory, catalogue)?),
+            };
+            // Before the store has it: what the store holds must not be missing in the log.
+            changes.rewritten.push(log.step(catalogue.graphs(), news)?);
+        }
+        catalogue.write(changes)?;
+    }
+    Ok(())
 }

@@ -13,7 +13,7 @@ use crate::catalogue::pool::{self, Pool};
 use crate::catalogue::results::RowFormat;
 use crate::catalogue::{Catalogue, CatalogueError, guard, query_text, snapshot};
 use crate::config::Home;
-use crate::pipeline::PipelineError;
+use crate::pipeline::{PipelineError, Providing, Session, Watch};
 use crate::serve::{
     Content, Description, GraphWrite, Holder, Later, OaiAnswer, Question, Refusal, Reply, Service,
     Statistics, Status, Update, Written,
@@ -40,6 +40,7 @@ pub struct Served {
     quick: usize,
     memory: u64,
     writer: Option<Writer>,
+    providing: Arc<Providing>,
     /// The snapshot that descriptions are read from, by its number.
     open: Mutex<Option<(u64, Arc<Catalogue>)>>,
     _serving: snapshot::Serving,
@@ -57,17 +58,16 @@ pub struct Serving {
 
 impl Served {
     /// Publishes the catalogue as it is, if it is not, and starts the workers.
-    pub fn new(
-        home: Home,
-        settings: Serving,
-        watch: &mut dyn crate::pipeline::Watch,
-    ) -> Result<Self, PipelineError> {
+    pub fn new(home: Home, settings: Serving, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
         let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
         let serving = snapshot::serve(&home.directory).map_err(failed)?;
         if snapshot::is_stale(&home.directory) {
-            let session = crate::pipeline::Session::write(home.clone(), watch)?;
+            let session = Session::write(home.clone(), watch)?;
             session.catalogue.publish()?;
         }
+        let session = Session::read_archive(home.clone(), watch)?;
+        let providing = Providing::new(&home, Arc::clone(session.concordances())).map_err(failed)?;
+        drop(session);
         let pool::Settings { program, quick, limits, .. } = settings.pool.clone();
         let pool = Pool::new(settings.pool).map_err(failed)?;
         let writer = (!settings.read_only).then(|| Writer::new(home.clone(), settings.patience));
@@ -78,6 +78,7 @@ impl Served {
             quick,
             memory: limits.memory,
             writer,
+            providing: Arc::new(providing),
             open: Mutex::new(None),
             _serving: serving,
         })
@@ -203,8 +204,13 @@ impl Service for Served {
         Box::pin(self.aside(move |catalogue| describing::describe(catalogue, iri)))
     }
 
-    fn oai(&self, _arguments: String) -> Later<'_, Result<OaiAnswer, Refusal>> {
-        Box::pin(async { Err(Refusal::Io("not wired".to_owned())) })
+    fn oai(&self, arguments: String) -> Later<'_, Result<OaiAnswer, Refusal>> {
+        Box::pin(async move {
+            let (_, catalogue) = self.catalogue()?;
+            let providing = Arc::clone(&self.providing);
+            let answer = tokio::task::spawn_blocking(move || providing.answer(catalogue, arguments)).await;
+            answer.map_err(|error| Refusal::Io(error.to_string()))
+        })
     }
 
     fn backup(&self) -> Later<'_, Result<String, Refusal>> {

@@ -32,6 +32,14 @@ impl Datestamp {
         Self::of(jiff::Timestamp::from_second(seconds).ok()?)
     }
 
+    /// Before everything that a catalogue could have done.
+    pub const EPOCH: Self = Self(DateTime::constant(1970, 1, 1, 0, 0, 0, 0));
+
+    /// A second later.
+    pub fn next(self) -> Self {
+        Self(self.0.checked_add(jiff::SignedDuration::from_secs(1)).unwrap_or(self.0))
+    }
+
     /// Reads `YYYY-MM-DDThh:mm:ssZ`, and nothing else.
     pub fn parse(text: &str) -> Option<Self> {
         let has_shape = has_shape(text, "dddd-dd-ddTdd:dd:ddZ");

@@ -24,7 +24,7 @@ mod request;
 mod respond;
 mod set_spec;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod token;
 mod verb;
 

@@ -8,8 +8,8 @@ mod tree;
 use super::*;
 use memory::{Memory, moment};
 use proptest::prelude::*;
-use schema::checked;
-use tree::Node;
+pub(crate) use schema::checked;
+pub(crate) use tree::Node;
 
 const BASE: &str = "https://catalogue.example/oai?x=1&y=2";
 

@@ -1,0 +1,97 @@
+//! Since when has the catalogue held each record as it is now?
+//!
+//! A server lists records by the time of their last change and holds no archive. So whoever writes
+//! the store leaves it a log, `holdings.log` in the catalogue's directory: a line of JSON for each
+//! record that the store takes, changes or loses. The last line about a record counts; withdrawn
+//! records keep theirs for ever. The log is derived: when it is missing it is written again
+//! ([`renew`]), and a store that is made anew begins a new one.
+//!
+//! **Steps.** What is written to the store at once is a step. All lines of a step have one time:
+//! that of its newest archive entry, or a second after the step before, whichever is later. The
+//! step that the store is at is noted in the store itself ([`listed_up_to`]), so that a snapshot
+//! knows which lines it contains, whoever published it and however long after.
+//!
+//! **Nobody misses a record.** Harvesters come back with the time that the last answer told them.
+//! By a clock they would miss what was archived before that time and published after it. So they
+//! are told the second after the step that was listed: everything later has a later time, and
+//! everything earlier they have seen. Both hold whatever clocks do.
+//!
+//! **After a kill.** Lines are on disk before their step is in the store. A kill in between leaves
+//! lines of a step that never was; the records are written again in a later one, with lines of
+//! their own. A torn last line is no line.
+
+mod log;
+mod reading;
+mod renewing;
+#[cfg(test)]
+pub(super) mod tests;
+
+pub(super) use log::{Log, News};
+pub(super) use reading::Holdings;
+pub(super) use renewing::renew;
+
+use crate::catalogue::{Backend, CatalogueError, Graphs, Selection};
+use crate::ontology::{pin, xsd};
+use crate::publish::oai::Datestamp;
+use oxrdf::{Literal, NamedNode, Term, Triple};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The log of a catalogue.
+pub(super) fn path(directory: &Path) -> PathBuf {
+    directory.join("holdings.log")
+}
+
+/// Forgets what belongs to a store that is no more.
+pub(super) fn forget(directory: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path(directory)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Line {
+    time: String,
+    source: String,
+    id: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    withdrawn: bool,
+    /// The codes of its content types.
+    #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
+    types: Vec<String>,
+    /// What its fields mean.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    model: String,
+}
+
+impl Line {
+    /// `None` for what a kill has torn.
+    fn read(bytes: &[u8]) -> Option<(Datestamp, Self)> {
+        let line: Self = serde_json::from_slice(bytes).ok()?;
+        Some((Datestamp::parse(&line.time)?, line))
+    }
+}
+
+/// The step that a store is at; `None` for one that never held a record.
+pub(super) fn listed_up_to(
+    backend: &dyn Backend,
+    graphs: &Graphs,
+) -> Result<Option<Datestamp>, CatalogueError> {
+    let selection = Selection { graph: Some(graphs.holdings().into()), ..Selection::default() };
+    let mut last = None;
+    for quad in backend.quads(&selection)? {
+        if let Term::Literal(time) = quad?.object {
+            last = last.max(Datestamp::of_rfc3339(time.value()));
+        }
+    }
+    Ok(last)
+}
+
+/// The graph that notes a step.
+fn note(graphs: &Graphs, step: Datestamp) -> (NamedNode, Option<Vec<Triple>>) {
+    let time = Literal::new_typed_literal(step.to_string(), xsd::DATE_TIME);
+    (graphs.holdings(), Some(vec![Triple::new(graphs.store(), pin::LISTED_UP_TO, time)]))
+}

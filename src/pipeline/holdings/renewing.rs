@@ -1,0 +1,78 @@
+//! Writing a log that is missing: of a catalogue that comes from a backup or from a version that had
+//! none.
+
+use super::{Log, News, listed_up_to, note, path};
+use crate::archive::Kind;
+use crate::catalogue::Selection;
+use crate::pipeline::{PipelineError, Session};
+use oxrdf::Triple;
+
+/// Records told at once; each group has one time, that of its newest.
+const TOGETHER: usize = 1024;
+
+/// Writes the log again if there is none, from the archive, as far as the store is.
+pub fn renew(session: &Session) -> Result<(), PipelineError> {
+    let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
+    let path = path(&session.home.directory);
+    let position = session.catalogue.position()?;
+    if position == 0 || path.exists() {
+        return Ok(());
+    }
+    let graphs = &session.home.graphs;
+    let part = path.with_extension("part");
+    match std::fs::remove_file(&part) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let mut log = Log::open_at(&part, None).map_err(failed)?;
+    let mut last = None;
+    let mut news = News::default();
+    for entry in session.archive.entries(1)? {
+        let entry = entry?;
+        if entry.sequence > position {
+            break;
+        }
+        if !matches!(entry.kind, Kind::Record | Kind::Withdrawal) {
+            continue;
+        }
+        let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
+        if state.current().is_none_or(|version| version.sequence != entry.sequence) {
+            continue;
+        }
+        match entry.kind {
+            Kind::Withdrawal => news.withdrawn(&session.as_it_was(entry)?),
+            _ => {
+                let name = graphs.record(&entry.source, &entry.id);
+                let selection = Selection {
+                    subject: Some(name.clone().into()),
+                    graph: Some(name.into()),
+                    ..Selection::default()
+                };
+                let triples: Vec<Triple> = session
+                    .catalogue
+                    .backend()
+                    .quads(&selection)?
+                    .map(|quad| quad.map(Triple::from))
+                    .collect::<Result<_, _>>()?;
+                // What could not be read is not there.
+                if !triples.is_empty() {
+                    news.held(graphs, &entry, &triples);
+                }
+            }
+        }
+        if news.len() >= TOGETHER {
+            last = Some(log.retell(std::mem::take(&mut news)).map_err(failed)?);
+        }
+    }
+    if !news.is_empty() {
+        last = Some(log.retell(news).map_err(failed)?);
+    }
+    log.sync().map_err(failed)?;
+    // The store first: a kill before the renaming costs doing it again.
+    let noted = listed_up_to(session.catalogue.backend(), graphs)?;
+    if let Some(step) = last.max(noted) {
+        session.catalogue.backend().rewrite(vec![note(graphs, step)])?;
+        session.catalogue.backend().flush()?;
+    }
+    std::fs::rename(&part, &path).map_err(failed)
+}

@@ -1,0 +1,166 @@
+//! One catalogue harvests another, and a foreign harvester gets the same: S0.2.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use pinakes::publish::oai::identifier;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use support::{BASE, CATALOGUE, Desk, SAMPLE, marc, project, spawn, venv};
+
+/// What the base IRI of every catalogue here has for a host.
+const HOST: &str = "catalogue.example";
+
+/// `pinakes serve` on a free port, until the end of the test.
+struct Server {
+    child: Child,
+    /// Kept open: who prints to a closed pipe fails.
+    _said: BufReader<ChildStdout>,
+    /// Host and port.
+    authority: String,
+}
+
+impl Server {
+    fn start(desk: &Desk) -> Self {
+        let mut command = desk.pinakes();
+        command.args(["serve", "--bind", "127.0.0.1:0"]).stdin(Stdio::null());
+        let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        let authority = loop {
+            line.clear();
+            let length = said.read_line(&mut line).unwrap();
+            assert!(length > 0, "the server ended before it said where it listens");
+            if let Some((_, rest)) = line.split_once("http://") {
+                break rest.split(['/', ' ', '\n']).next().unwrap_or_default().to_owned();
+            }
+        };
+        Self { child, _said: said, authority }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/oai", self.authority)
+    }
+
+    /// Identifiers of what there is and of what is deleted, as Sickle lists them.
+    fn as_sickle_sees(&self, prefix: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+        let listed = Command::new(venv("python"))
+            .arg(project("tests/provider/sickle.py"))
+            .args([self.url(), prefix.to_owned()])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(listed.stdout).unwrap();
+        assert!(listed.status.success(), "{said}{}", String::from_utf8_lossy(&listed.stderr));
+        let (gone, there): (Vec<&str>, Vec<&str>) = said.lines().partition(|line| line.ends_with(" deleted"));
+        let gone = gone.into_iter().map(|line| line.trim_end_matches(" deleted").to_owned()).collect();
+        let held: BTreeSet<String> = there.iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!(held.len(), there.len(), "a record was listed twice");
+        (held, gone)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Describes a served catalogue as a source.
+fn describe(desk: &Desk, key: &str, server: &Server, prefix: &str) {
+    let (url, authority) = (server.url(), &server.authority);
+    let text = format!(
+        "name = \"{key}\"\nwebsite = \"{url}\"\ntechnique = \"oai-pmh\"\n\
+         [oai]\nurl = \"{url}\"\nprefix = \"{prefix}\"\n[access]\nallow_private = [\"{authority}\"]\n"
+    );
+    desk.write(&format!("{CATALOGUE}/sources/{key}.toml"), text);
+}
+
+/// The ids of the records of a source, without those that are withdrawn.
+fn held(desk: &Desk, source: &str) -> BTreeSet<String> {
+    let query = format!(
+        "SELECT ?id WHERE {{ GRAPH ?graph {{ ?record a <https://w3id.org/pinakes#Record> ; \
+         <https://w3id.org/pinakes#source> <{BASE}source/{source}> ; <https://w3id.org/pinakes#identifier> ?id }} }}"
+    );
+    let answer = desk.run(&format!("pinakes query --format json -e '{query}'")).ok().json();
+    let rows = answer["results"]["bindings"].as_array().unwrap();
+    rows.iter().map(|row| row["id"]["value"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The names under which the records of a catalogue are provided.
+fn provided(desk: &Desk, sources: &[&str]) -> BTreeSet<String> {
+    let of = |source: &&str| {
+        let source = (*source).to_owned();
+        held(desk, &source).into_iter().map(move |id| identifier(HOST, &format!("{source}/{id}")))
+    };
+    sources.iter().flat_map(of).collect()
+}
+
+/// S0.2: what a catalogue holds can be harvested from it, by another catalogue and by others; what
+/// is withdrawn there goes here, too.
+#[test]
+fn s0_2_a_catalogue_harvests_a_catalogue() {
+    let giver = Desk::with_sample();
+    giver.write("two.mrc", [marc::book("b1", "Walden"), marc::book("b2", "Erewhon")].concat());
+    giver.run("pinakes import --source shop two.mrc").ok();
+    let mut sources: Vec<&str> = SAMPLE.iter().map(|(source, _)| *source).collect();
+    sources.push("shop");
+    let expected = provided(&giver, &sources);
+    assert!(expected.contains("oai:catalogue.example:shop/b1"), "{expected:?}");
+    let server = Server::start(&giver);
+    let taker = Desk::new();
+    for prefix in ["oai_dc", "marc21"] {
+        describe(&taker, prefix, &server, prefix);
+        assert_eq!(server.as_sickle_sees(prefix).0, expected, "{prefix}");
+    }
+    taker.run("pinakes harvest").ok();
+    for prefix in ["oai_dc", "marc21"] {
+        assert_eq!(held(&taker, prefix), expected, "{prefix}");
+    }
+    // Nothing has changed, so nothing is moved.
+    let said = taker.run("pinakes harvest").ok().text();
+    assert!(said.lines().all(|line| line.contains("complete; 0 records")), "{said}");
+    // Beside the server: a record goes, another changes, a third one comes.
+    giver.write("gone.mrc", [marc::deleted("b2"), marc::book("b1", "Walden again")].concat());
+    giver.run("pinakes import --source shop gone.mrc").ok();
+    giver.write("new.mrc", marc::book("n1", "Faust"));
+    giver.run("pinakes import --source club new.mrc").ok();
+    sources.push("club");
+    let (there, gone) = server.as_sickle_sees("oai_dc");
+    assert_eq!(there, provided(&giver, &sources));
+    let b2 = identifier(HOST, "shop/b2");
+    assert!(gone.contains(&b2) && expected.contains(&b2) && !there.contains(&b2), "{gone:?}");
+    let said = taker.run("pinakes harvest").ok().text();
+    assert!(said.lines().all(|line| line.contains("3 records: 1 new, 1 changed, 1 deleted")), "{said}");
+    for prefix in ["oai_dc", "marc21"] {
+        assert_eq!(held(&taker, prefix), there, "{prefix}");
+    }
+}
+
+/// A harvester that comes while records come in misses none: what was archived before its harvest
+/// and published after it is there when it comes back.
+#[test]
+fn what_comes_in_during_a_harvest_is_not_missed() {
+    let giver = Desk::new();
+    giver.write("first.mrc", marc::many(0..150, 0));
+    giver.run("pinakes import --source shop first.mrc").ok();
+    let server = Server::start(&giver);
+    let taker = Desk::new();
+    describe(&taker, "a", &server, "marc21");
+    for edition in 1..4 {
+        giver.write("more.mrc", marc::many(0..150 + edition * 10, edition));
+        let mut import = giver.pinakes();
+        import.args(["import", "--source", "shop", "more.mrc"]).stdin(Stdio::null());
+        let mut import = spawn(import.stdout(Stdio::null()).stderr(Stdio::null()));
+        taker.run("pinakes harvest").ok();
+        assert!(import.wait().unwrap().success());
+    }
+    taker.run("pinakes harvest").ok();
+    assert_eq!(held(&taker, "a"), provided(&giver, &["shop"]));
+    let title = "SELECT (COUNT(DISTINCT ?title) AS ?count) WHERE { GRAPH ?graph { ?node \
+         <http://id.loc.gov/ontologies/bibframe/mainTitle> ?title FILTER(CONTAINS(?title, \"edition 3\")) } }";
+    let count = |desk: &Desk| desk.run(&format!("pinakes query --format csv -e '{title}'")).ok().number();
+    assert_eq!(count(&taker), count(&giver));
+    assert_eq!(count(&giver), 60);
+}
