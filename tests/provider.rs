@@ -120,7 +120,10 @@ fn s0_2_a_catalogue_harvests_a_catalogue() {
     }
     // Nothing has changed, so nothing is moved.
     let said = taker.run("pinakes harvest").ok().text();
-    assert!(said.lines().all(|line| line.contains("complete; 0 records")), "{said}");
+    // The last second is asked for again, and brings what is known.
+    let is_quiet =
+        |line: &str| line.contains("complete; ") && !line.contains(" new") && !line.contains(" changed");
+    assert!(said.lines().all(is_quiet), "{said}");
     // Beside the server: a record goes, another changes, a third one comes.
     giver.write("gone.mrc", [marc::deleted("b2"), marc::book("b1", "Walden again")].concat());
     giver.run("pinakes import --source shop gone.mrc").ok();
@@ -132,7 +135,8 @@ fn s0_2_a_catalogue_harvests_a_catalogue() {
     let b2 = identifier(HOST, "shop/b2");
     assert!(gone.contains(&b2) && expected.contains(&b2) && !there.contains(&b2), "{gone:?}");
     let said = taker.run("pinakes harvest").ok().text();
-    assert!(said.lines().all(|line| line.contains("3 records: 1 new, 1 changed, 1 deleted")), "{said}");
+    let is_news = |line: &str| line.contains("1 new, 1 changed") && line.contains("1 deleted");
+    assert!(said.lines().all(is_news), "{said}");
     for prefix in ["oai_dc", "marc21"] {
         assert_eq!(held(&taker, prefix), there, "{prefix}");
     }

@@ -31,8 +31,10 @@ struct Server {
 /// One server for all tests of this suite; it reads only.
 static SERVER: LazyLock<Server> = LazyLock::new(|| {
     let desk = desk();
-    let mut command = desk.pinakes();
-    command.args(["serve", "--bind", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    // It ends with the tests: their end of the pipe closes, however they end.
+    let serve = "pinakes serve --bind 127.0.0.1:0 2> /dev/null & server=$!; cat > /dev/null; kill $server";
+    let mut command = desk.command("sh");
+    command.args(["-c", serve]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = spawn(&mut command);
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let url = lines.map_while(Result::ok).find_map(|line| {

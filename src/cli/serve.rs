@@ -120,9 +120,10 @@ pub(super) struct Worker {}
 
 impl Worker {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
-        let home = general.home()?;
-        let search = searching(&home);
-        pool::work(|number| snapshot::open(&home.directory, number), Some(&search))?;
+        // A snapshot can be asked without a catalogue around it; only searching needs one.
+        let search = general.home().ok().map(|home| searching(&home));
+        let rewrite = search.as_ref().map(|search| search as pool::Rewrite<'_>);
+        pool::work(|number| snapshot::open(&general.catalogue, number), rewrite)?;
         Ok(Done::Well)
     }
 }
