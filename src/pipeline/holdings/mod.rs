@@ -6,10 +6,11 @@
 //! records keep theirs for ever. The log is derived: when it is missing it is written again
 //! ([`renew`]), and a store that is made anew begins a new one.
 //!
-//! **Steps.** What is written to the store at once is a step. All lines of a step have one time:
-//! that of its newest archive entry, or a second after the step before, whichever is later. The
-//! step that the store is at is noted in the store itself ([`listed_up_to`]), so that a snapshot
-//! knows which lines it contains, whoever published it and however long after.
+//! **Steps.** What is written to the store at once is a step. A line has the time of its archive
+//! entry, or a later one: not before the line above it, and in the next step at least a second
+//! after the last line of this one. The step that the store is at, by the time of its last line, is
+//! noted in the store itself ([`listed_up_to`]), so that a snapshot knows which lines it contains,
+//! whoever published it and however long after.
 //!
 //! **Nobody misses a record.** Harvesters come back with the time that the last answer told them.
 //! By a clock they would miss what was archived before that time and published after it. So they

@@ -7,7 +7,7 @@ use crate::catalogue::Selection;
 use crate::pipeline::{PipelineError, Session};
 use oxrdf::Triple;
 
-/// Records told at once; each group has one time, that of its newest.
+/// Records told at once.
 const TOGETHER: usize = 1024;
 
 /// Writes the log again if there is none, from the archive, as far as the store is.
@@ -61,11 +61,11 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
             }
         }
         if news.len() >= TOGETHER {
-            last = Some(log.retell(std::mem::take(&mut news)).map_err(failed)?);
+            last = Some(log.part(std::mem::take(&mut news)).map_err(failed)?);
         }
     }
     if !news.is_empty() {
-        last = Some(log.retell(news).map_err(failed)?);
+        last = Some(log.part(news).map_err(failed)?);
     }
     log.sync().map_err(failed)?;
     // The store first: a kill before the renaming costs doing it again.
