@@ -91,6 +91,10 @@ impl Log {
         Ok(Self { file, last: last.max(noted) })
     }
 
+    pub(super) fn last(&self) -> Option<Datestamp> {
+        self.last
+    }
+
     /// Writes a step; gives the graph by which the store notes it.
     pub fn step(&mut self, graphs: &Graphs, news: News) -> io::Result<(NamedNode, Option<Vec<Triple>>)> {
         let time = self.write(news, self.last.map(Datestamp::next))?;

@@ -1,7 +1,7 @@
 //! Writing a log that is missing: of a catalogue that comes from a backup or from a version that had
 //! none.
 
-use super::{Log, News, listed_up_to, note, path};
+use super::{Log, News, keep_step, path};
 use crate::archive::Kind;
 use crate::catalogue::Selection;
 use crate::pipeline::{PipelineError, Session};
@@ -69,10 +69,6 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
     }
     log.sync().map_err(failed)?;
     // The store first: a kill before the renaming costs doing it again.
-    let noted = listed_up_to(session.catalogue.backend(), graphs)?;
-    if let Some(step) = last.max(noted) {
-        session.catalogue.backend().rewrite(vec![note(graphs, step)])?;
-        session.catalogue.backend().flush()?;
-    }
+    keep_step(&session.catalogue, last)?;
     std::fs::rename(&part, &path).map_err(failed)
 }
