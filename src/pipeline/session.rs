@@ -227,10 +227,11 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     // A killed writer may have left statements it had no time to note; then the store is not
     // empty although its position is 0.
     let fresh = session.catalogue.backend().quads(&Selection::default())?.next().is_none();
+    let mut told = None;
     if fresh {
         let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
         super::resolve::forget_all(&session.home).map_err(failed)?;
-        super::holdings::forget(&session.home.directory).map_err(failed)?;
+        told = super::holdings::forget(&session.home.directory).map_err(failed)?;
     }
     super::vocabularies::apply(session, position)?;
     let runs = session.archive.runs()?;
@@ -323,6 +324,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         pending.position = last;
         store.send(pending)
     })?;
+    super::holdings::keep_step(&session.catalogue, told)?;
     watch.end();
     Ok(done)
 }
@@ -346,7 +348,6 @@ pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> 
         remove(&old).map_err(failed)?;
     }
     super::resolve::forget_all(&home).map_err(failed)?;
-    super::holdings::forget(&home.directory).map_err(failed)?;
     let mut session = Session::with_lock(home, lock, watch)?;
     super::resolve::resolve_again(&mut session, watch)?;
     session.catalogue.backend().optimize()?;

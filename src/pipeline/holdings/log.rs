@@ -17,9 +17,8 @@ const WINDOW: u64 = 64 * 1024;
 /// What a step does to records.
 #[derive(Debug, Default)]
 pub struct News {
-    lines: Vec<Line>,
-    /// When the newest of it came.
-    time: Option<Datestamp>,
+    /// Each with the time at which it came.
+    lines: Vec<(Option<Datestamp>, Line)>,
 }
 
 impl News {
@@ -56,8 +55,8 @@ impl News {
     }
 
     fn push(&mut self, entry: &Entry, line: Line) {
-        self.time = self.time.max(Datestamp::of_rfc3339(&entry.time));
-        self.lines.push(Line { source: entry.source.clone(), id: entry.id.clone(), ..line });
+        let time = Datestamp::of_rfc3339(&entry.time);
+        self.lines.push((time, Line { source: entry.source.clone(), id: entry.id.clone(), ..line }));
     }
 }
 
@@ -92,33 +91,38 @@ impl Log {
         Ok(Self { file, last: last.max(noted) })
     }
 
+    pub(super) fn last(&self) -> Option<Datestamp> {
+        self.last
+    }
+
     /// Writes a step; gives the graph by which the store notes it.
     pub fn step(&mut self, graphs: &Graphs, news: News) -> io::Result<(NamedNode, Option<Vec<Triple>>)> {
-        let time = news.time.max(self.last.map(Datestamp::next)).unwrap_or(Datestamp::EPOCH);
-        self.write(news, time)?;
+        let time = self.write(news, self.last.map(Datestamp::next))?;
         self.file.sync_data()?;
         Ok(note(graphs, time))
     }
 
-    /// Writes lines that belong to no step yet, at the time they came.
-    pub(super) fn retell(&mut self, news: News) -> io::Result<Datestamp> {
-        let time = news.time.max(self.last).unwrap_or(Datestamp::EPOCH);
-        self.write(news, time)?;
-        Ok(time)
+    /// Writes a part of a step; gives the time it has come to.
+    pub(super) fn part(&mut self, news: News) -> io::Result<Datestamp> {
+        self.write(news, self.last)
     }
 
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
 
-    fn write(&mut self, news: News, time: Datestamp) -> io::Result<()> {
+    /// Writes lines in the order of time, the first of them not before a moment.
+    fn write(&mut self, news: News, first: Option<Datestamp>) -> io::Result<Datestamp> {
         let mut bytes = Vec::new();
-        for line in news.lines {
-            serde_json::to_writer(&mut bytes, &Line { time: time.to_string(), ..line })?;
+        let mut last = first.unwrap_or(Datestamp::EPOCH);
+        for (time, line) in news.lines {
+            last = time.map_or(last, |time| last.max(time));
+            serde_json::to_writer(&mut bytes, &Line { time: last.to_string(), ..line })?;
             bytes.push(b'\n');
         }
-        self.last = Some(time);
-        self.file.write_all(&bytes)
+        self.last = Some(last);
+        self.file.write_all(&bytes)?;
+        Ok(last)
     }
 }
 

@@ -4,12 +4,13 @@
 //! the store leaves it a log, `holdings.log` in the catalogue's directory: a line of JSON for each
 //! record that the store takes, changes or loses. The last line about a record counts; withdrawn
 //! records keep theirs for ever. The log is derived: when it is missing it is written again
-//! ([`renew`]), and a store that is made anew begins a new one.
+//! ([`renew`]), and a store that is made anew begins a new one, with the times of the archive.
 //!
-//! **Steps.** What is written to the store at once is a step. All lines of a step have one time:
-//! that of its newest archive entry, or a second after the step before, whichever is later. The
-//! step that the store is at is noted in the store itself ([`listed_up_to`]), so that a snapshot
-//! knows which lines it contains, whoever published it and however long after.
+//! **Steps.** What is written to the store at once is a step. A line has the time of its archive
+//! entry, or a later one: not before the line above it, and in the next step at least a second
+//! after the last line of this one. The step that the store is at, by the time of its last line, is
+//! noted in the store itself ([`listed_up_to`]), so that a snapshot knows which lines it contains,
+//! whoever published it and however long after.
 //!
 //! **Nobody misses a record.** Harvesters come back with the time that the last answer told them.
 //! By a clock they would miss what was archived before that time and published after it. So they
@@ -30,7 +31,7 @@ pub(super) use log::{Log, News};
 pub(super) use reading::Holdings;
 pub(super) use renewing::renew;
 
-use crate::catalogue::{Backend, CatalogueError, Graphs, Selection};
+use crate::catalogue::{Backend, Catalogue, CatalogueError, Graphs, Selection};
 use crate::ontology::{pin, xsd};
 use crate::publish::oai::Datestamp;
 use oxrdf::{Literal, NamedNode, Term, Triple};
@@ -43,10 +44,25 @@ pub(super) fn path(directory: &Path) -> PathBuf {
     directory.join("holdings.log")
 }
 
-/// Forgets what belongs to a store that is no more.
-pub(super) fn forget(directory: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path(directory)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+/// Forgets what belongs to a store that is no more; says how far it was.
+pub(super) fn forget(directory: &Path) -> io::Result<Option<Datestamp>> {
+    let path = path(directory);
+    if !path.try_exists()? {
+        return Ok(None);
+    }
+    let last = Log::open_at(&path, None)?.last();
+    std::fs::remove_file(path)?;
+    Ok(last)
+}
+
+/// Harvesters were told this step, or the second after it: nothing new may come before it.
+pub(super) fn keep_step(catalogue: &Catalogue, told: Option<Datestamp>) -> Result<(), CatalogueError> {
+    let (backend, graphs) = (catalogue.backend(), catalogue.graphs());
+    match told {
+        Some(step) if told > listed_up_to(backend, graphs)? => {
+            backend.rewrite(vec![note(graphs, step)])?;
+            backend.flush()
+        }
         _ => Ok(()),
     }
 }

@@ -1,13 +1,13 @@
 //! Writing a log that is missing: of a catalogue that comes from a backup or from a version that had
 //! none.
 
-use super::{Log, News, listed_up_to, note, path};
+use super::{Log, News, keep_step, path};
 use crate::archive::Kind;
 use crate::catalogue::Selection;
 use crate::pipeline::{PipelineError, Session};
 use oxrdf::Triple;
 
-/// Records told at once; each group has one time, that of its newest.
+/// Records told at once.
 const TOGETHER: usize = 1024;
 
 /// Writes the log again if there is none, from the archive, as far as the store is.
@@ -61,18 +61,14 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
             }
         }
         if news.len() >= TOGETHER {
-            last = Some(log.retell(std::mem::take(&mut news)).map_err(failed)?);
+            last = Some(log.part(std::mem::take(&mut news)).map_err(failed)?);
         }
     }
     if !news.is_empty() {
-        last = Some(log.retell(news).map_err(failed)?);
+        last = Some(log.part(news).map_err(failed)?);
     }
     log.sync().map_err(failed)?;
     // The store first: a kill before the renaming costs doing it again.
-    let noted = listed_up_to(session.catalogue.backend(), graphs)?;
-    if let Some(step) = last.max(noted) {
-        session.catalogue.backend().rewrite(vec![note(graphs, step)])?;
-        session.catalogue.backend().flush()?;
-    }
+    keep_step(&session.catalogue, last)?;
     std::fs::rename(&part, &path).map_err(failed)
 }
