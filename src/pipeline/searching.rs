@@ -204,7 +204,7 @@ mod tests {
         let home = home(&directory);
         let reader = Reader::new(&home);
         assert!(matches!(reader.snapshot(), Err(CatalogueError::NoSuchSnapshot(0))));
-        let store = Embedded::in_memory().unwrap();
+        let store = Embedded::open(&home.store()).unwrap();
         for number in 1..=3 {
             snapshot::publish(&store, &home.directory).unwrap();
             assert_eq!(reader.snapshot().unwrap().number, number);
