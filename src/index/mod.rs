@@ -39,7 +39,7 @@ mod writing;
 pub use document::{Document, Field, Kind, Named};
 pub use expansion::{Concepts, Expansion, Relation, Thesaurus};
 pub use facets::{Counts, Facet};
-pub use searching::{Because, Hit, Hits, Request, Sort};
+pub use searching::{Because, Hit, Hits, Request, Shown, Sort};
 pub use suggest::{Suggestion, Suggests};
 pub use writing::{BUDGET, Writer};
 

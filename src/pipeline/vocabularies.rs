@@ -261,7 +261,9 @@ mod tests {
 
     fn meanings(session: &Session, term: &str) -> Vec<String> {
         let concepts = concepts(session.catalogue.backend(), &session.home.graphs).unwrap();
-        concepts.expand(term).into_iter().map(|one| one.term).collect()
+        let mut terms: Vec<String> = concepts.expand(term).into_iter().map(|one| one.term).collect();
+        terms.sort_unstable();
+        terms
     }
 
     #[test]
