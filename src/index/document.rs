@@ -17,6 +17,8 @@ pub struct Document {
     /// All titles, or all names of an agent or a subject.
     pub titles: Vec<String>,
     pub contributors: Vec<Named>,
+    /// What its contributors are called elsewhere: searched as their names are, and not shown.
+    pub other_names: Vec<String>,
     pub subjects: Vec<Named>,
     pub identifiers: Vec<String>,
     /// Abstracts, notes, contents: what is searched and not shown.

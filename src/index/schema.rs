@@ -126,7 +126,10 @@ fn each_text(document: &Document, field: Field, mut add: impl FnMut(&str)) {
             let label = Some(&document.label).filter(|label| !document.titles.contains(label));
             document::texts(label.into_iter().chain(&document.titles).map(String::as_str)).for_each(add);
         }
-        Field::Creator => labels(&document.contributors, &mut add),
+        Field::Creator => {
+            labels(&document.contributors, &mut add);
+            document::texts(document.other_names.iter().map(String::as_str)).for_each(add);
+        }
         Field::Subject => labels(&document.subjects, &mut add),
         Field::Identifier => {
             for identifier in document::texts(document.identifiers.iter().map(String::as_str)) {
@@ -151,6 +154,13 @@ fn facet_values(document: &Document, facet: Facet) -> Vec<&str> {
         Facet::Subject => document::facet_values(document.subjects.iter().map(|one| one.label.as_str())),
         Facet::Creator => document::facet_values(document.contributors.iter().map(|one| one.label.as_str())),
         Facet::Year | Facet::Decade => Vec::new(),
+    }
+}
+
+impl Document {
+    /// What a list of hits will show of it.
+    pub fn shown(&self) -> Shown {
+        shown(self)
     }
 }
 

@@ -21,7 +21,7 @@ const LEAST_BUDGET: usize = 16 << 20;
 const MOST_THREADS: usize = 2;
 
 /// Raised when documents are laid out or cut into words in another way.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 pub struct Writer {
     engine: tantivy::Index,

@@ -261,9 +261,9 @@ mod tests {
 
     fn meanings(session: &Session, term: &str) -> Vec<String> {
         let concepts = concepts(session.catalogue.backend(), &session.home.graphs).unwrap();
-        let mut found: Vec<String> = concepts.expand(term).into_iter().map(|one| one.term).collect();
-        found.sort();
-        found
+        let mut terms: Vec<String> = concepts.expand(term).into_iter().map(|one| one.term).collect();
+        terms.sort_unstable();
+        terms
     }
 
     #[test]

@@ -55,7 +55,8 @@ impl Ways {
     }
 
     /// All that is said of an entry of the merged catalogue, or of a record, in the statements
-    /// around it; each value of a field once.
+    /// around it; each value of a field once. Other names of what `contributor` leads to are values
+    /// of `contributor-variant`, and so on.
     pub fn said(&self, entry: &str, graph: &RecordGraph) -> Vec<Said> {
         let things = Things::of(entry, graph);
         let mut said: Vec<Said> = Vec::new();
@@ -66,9 +67,11 @@ impl Ways {
             }
             for start in things.called(&way.thing) {
                 for term in way.path.values(graph, start) {
-                    let Some((text, iri, beside)) = self.value(way.of_iri, term, graph) else { continue };
-                    if met.insert((way.field.clone(), iri.clone().unwrap_or_else(|| text.clone()))) {
-                        said.push(Said { field: way.field.clone(), text, iri, beside });
+                    for one in self.values(way, term, graph) {
+                        let value = one.iri.as_ref().unwrap_or(&one.text).clone();
+                        if met.insert((one.field.clone(), value)) {
+                            said.push(one);
+                        }
                     }
                 }
             }
@@ -77,32 +80,53 @@ impl Ways {
         said
     }
 
-    /// The text at the end of a way, what it is the name of, and whether it stands beside.
-    fn value(
-        &self,
-        of_iri: OfIri,
-        term: &Term,
-        graph: &RecordGraph,
-    ) -> Option<(String, Option<String>, bool)> {
+    /// The text at the end of a way, and where it is the name of something its other names.
+    fn values(&self, way: &Way, term: &Term, graph: &RecordGraph) -> Vec<Said> {
         let text = graph::text(term);
-        let found = match (term, of_iri) {
-            (Term::Literal(_), _) => (text.to_owned(), None, graph::script(term).is_some()),
-            (_, OfIri::All) => (text.to_owned(), None, false),
-            (_, OfIri::LastPart) => (text.rsplit(['/', '#']).next().unwrap_or(text).to_owned(), None, false),
+        let plain = |field: &str, text: &str, beside| Said {
+            field: field.to_owned(),
+            text: text.to_owned(),
+            iri: None,
+            beside,
+        };
+        let mut values = match (term, way.of_iri) {
+            (Term::Literal(_), _) => vec![plain(&way.field, text, graph::script(term).is_some())],
+            (_, OfIri::All) => vec![plain(&way.field, text, false)],
+            (_, OfIri::LastPart) => {
+                vec![plain(&way.field, text.rsplit(['/', '#']).next().unwrap_or(text), false)]
+            }
             (_, OfIri::Called) => {
-                let names = self.0.iter().filter(|way| way.thing == NAMED);
-                let name = names.flat_map(|way| way.path.values(graph, text)).find(is_text)?;
-                (graph::text(name).to_owned(), Some(text.to_owned()), false)
+                let Some(name) = self.names(NAME, text, graph).find(is_leading) else { return Vec::new() };
+                let name = plain(&way.field, graph::text(name), false);
+                let variant = format!("{}-{VARIANT}", way.field);
+                let others =
+                    self.names(VARIANT, text, graph).map(|term| plain(&variant, graph::text(term), true));
+                std::iter::once(Said { iri: Some(text.to_owned()), ..name }).chain(others).collect()
             }
         };
-        Some(found).filter(|(text, ..)| !text.trim().is_empty())
+        values.retain(|one| !one.text.trim().is_empty());
+        values
+    }
+
+    /// What something is called, by the ways from `named`.
+    fn names<'a>(
+        &'a self,
+        field: &'a str,
+        node: &'a str,
+        graph: &'a RecordGraph,
+    ) -> impl Iterator<Item = &'a Term> {
+        let ways = self.0.iter().filter(move |way| way.thing == NAMED && way.field == field);
+        let terms = ways.flat_map(move |way| way.path.values(graph, node));
+        terms.filter(|term| matches!(term, Term::Literal(_)))
     }
 }
 
+const NAME: &str = "name";
+const VARIANT: &str = "variant";
 const NAMED: &str = "named";
 
-fn is_text(term: &&Term) -> bool {
-    matches!(term, Term::Literal(_)) && graph::script(term).is_none()
+fn is_leading(term: &&Term) -> bool {
+    graph::script(term).is_none()
 }
 
 fn way(cells: &[String]) -> Option<Way> {
@@ -174,7 +198,7 @@ fn objects(graph: &RecordGraph, from: &[String], by: NamedNodeRef<'_>) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ontology::{dcterms, rdfs};
+    use crate::ontology::{dcterms, rdfs, skos};
     use oxrdf::{Literal, NamedNode, Triple};
 
     fn node(name: &str) -> NamedNode {
@@ -194,6 +218,7 @@ mod tests {
             ("w", dcterms::CREATOR, node("nobody").into()),
             ("w", bf::EXPRESSION_OF, node("h").into()),
             ("a", rdfs::LABEL, text("Tolstoy, Leo")),
+            ("a", skos::ALT_LABEL, text("Tolstoj, Lev")),
             ("h", rdfs::LABEL, text("War and peace")),
         ]
         .into_iter()
@@ -216,6 +241,7 @@ mod tests {
     fn an_instance_says_what_its_work_and_hub_say() {
         check("i", "title", &["Voĭna i mir", "War and peace", "Война и мир"]);
         check("i", "contributor", &["Tolstoy, Leo"]);
+        check("i", "contributor-variant", &["Tolstoj, Lev"]);
         check("i", "type", &["book"]);
     }
 

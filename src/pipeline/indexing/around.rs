@@ -11,7 +11,8 @@ use rustc_hash::FxHashSet;
 
 /// What is read of an agent or a subject that an entry names. One that thousands of records name has
 /// as many members, which are left where they are.
-const OF_NAMED: [NamedNodeRef<'_>; 4] = [rdf::TYPE, rdfs::LABEL, skos::PREF_LABEL, pin::NAME];
+const OF_NAMED: [NamedNodeRef<'_>; 5] =
+    [rdf::TYPE, rdfs::LABEL, skos::PREF_LABEL, skos::ALT_LABEL, pin::NAME];
 /// Works and hubs of one entry, and whatever it names, beyond which the rest is left out.
 const MOST: usize = 1000;
 

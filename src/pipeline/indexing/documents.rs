@@ -85,6 +85,8 @@ pub fn document(
             "title" => document.titles.push(text),
             "contributor" => add_named(&mut document.contributors, Named { label: text, iri }),
             "subject" => add_named(&mut document.subjects, Named { label: text, iri }),
+            "contributor-variant" => document.other_names.push(text),
+            "subject-variant" => document.notes.push(text),
             "identifier" => document.identifiers.push(text),
             "note" => document.notes.push(text),
             "type" => document.content_types.push(text),

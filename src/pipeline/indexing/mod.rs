@@ -8,17 +8,19 @@
 //!
 //! A document holds texts of other entries: an instance those of its work and hub, both of them the
 //! names of agents and subjects. So what depends on a marked entry follows, too; on an agent or a
-//! subject only if it is called otherwise now.
+//! subject only if it has other names now.
 
 mod around;
 mod documents;
+#[cfg(test)]
+mod tests;
 
 pub use around::Around;
 pub(super) use documents::document;
 
 use super::{Kind, PipelineError, Session, Watch};
 use crate::catalogue::Selection;
-use crate::index::{BUDGET, Document, Index, IndexError, Request, Writer};
+use crate::index::{BUDGET, Document, Index, IndexError, Request, Shown, Writer};
 use crate::ontology::pin;
 use crate::sort::Sorter;
 use documents::Documents;
@@ -265,7 +267,9 @@ impl<'a> Indexing<'a> {
             Some(Kind::Agent | Kind::Subject | Kind::Place) => {
                 let request = Request { only: Some(iri.as_str()), limit: 1, ..Request::default() };
                 let known = index.search(&request)?.hits;
-                known.first().is_some_and(|hit| hit.entry.label != document.label)
+                let now = document.shown();
+                let is_same = |known: &Shown| known.label == now.label && known.titles == now.titles;
+                known.first().is_some_and(|hit| !is_same(&hit.entry))
             }
             _ => false,
         })

@@ -235,6 +235,16 @@ pub(super) fn marks(home: &Home) -> Result<Marks, PipelineError> {
     }
 }
 
+/// Marks an entry as a run does that is killed before the index has it.
+#[cfg(test)]
+pub(super) fn mark(home: &Home, iri: &str) -> Result<(), PipelineError> {
+    let (kind, id) =
+        iri.strip_prefix(home.graphs.base()).and_then(|name| name.split_once('/')).unwrap_or_default();
+    let kind = Kind::from_name(kind).unwrap_or(Kind::Item);
+    let id = u64::from_str_radix(id, 16).unwrap_or_default();
+    Cache::open(home)?.write(|tables| tables.mark_unindexed((kind, id)))
+}
+
 /// The full-text index has been made anew.
 pub(super) fn forget_marks(home: &Home) -> Result<(), PipelineError> {
     if Cache::exists(home) { clear_marks(&Cache::open(home)?) } else { Ok(()) }
