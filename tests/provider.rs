@@ -120,7 +120,8 @@ fn s0_2_a_catalogue_harvests_a_catalogue() {
     }
     // Nothing has changed, so nothing is moved.
     let said = taker.run("pinakes harvest").ok().text();
-    // The last second is asked for again, and brings what is known.
+    // Steps that follow each other quickly are listed ahead of the clock, and some of what is known
+    // comes again; nothing of it counts as news.
     let is_quiet =
         |line: &str| line.contains("complete; ") && !line.contains(" new") && !line.contains(" changed");
     assert!(said.lines().all(is_quiet), "{said}");
