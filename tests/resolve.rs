@@ -317,6 +317,34 @@ fn s4_7_precision_and_recall_on_the_sample_are_reported() {
     assert!(!found["by_threshold"].as_array().unwrap().is_empty());
 }
 
+/// S4.7, again: whatever shape the truth has, and never of pairs it is silent about.
+#[test]
+fn s4_7_truths_are_read_as_people_have_them() {
+    let desk = shelf();
+    let measured = |truth: &str| {
+        desk.write("truth.csv", truth);
+        let found = desk.run("pinakes resolve evaluate --quiet --truth truth.csv --json").ok().json();
+        let measure = |what: &str| found["pairs"][what].as_f64().unwrap();
+        (measure("precision"), measure("recall"), found["known"].as_u64(), found["unknown"].as_u64())
+    };
+    // Groups, by ids that one record alone has.
+    assert_eq!(measured("id,cluster\n1,w\na,w\n2,e\nb,h\n"), (1.0, 1.0, Some(4), Some(0)));
+    assert_eq!(measured("id;cluster\n1;w\na;x\n\"2\";e\nb;-\n"), (0.0, 1.0, Some(3), Some(0)));
+    // Pairs with and without a label. Nothing is known of others.
+    assert_eq!(measured("left,right,same\nnorth/1,south/a,yes\n2,b,no\n"), (1.0, 1.0, Some(2), Some(0)));
+    assert_eq!(measured("id1,id2,label\n2,b,1\n"), (1.0, 0.0, Some(1), Some(0)));
+    // All there are, of two sources that the columns are called after.
+    assert_eq!(measured("id_north\tid_south\n1\ta\n9\tz\n"), (1.0, 1.0, Some(1), Some(1)));
+    assert_eq!(measured("north,south\n2,b\n"), (0.0, 0.0, Some(1), Some(0)));
+    // What speaks of nothing here is no good result.
+    desk.write("truth.csv", "id,cluster\nx,1\ny,1\n");
+    let refused = desk.run("pinakes resolve evaluate --truth truth.csv").exits(2);
+    assert!(refused.complaint().contains("`x` for one is none"), "{}", refused.complaint());
+    desk.write("truth.csv", "one,two,three,four\n1,2,3,4\n");
+    let refused = desk.run("pinakes resolve evaluate --truth truth.csv").exits(2);
+    assert!(refused.complaint().contains("expected `id`"), "{}", refused.complaint());
+}
+
 /// S4.8 and DC.3: "Blocking, candidate and decision queries are files under `queries`; editing one
 /// changes the result without a rebuild"
 #[test]
@@ -459,6 +487,60 @@ fn ra_18_names_and_institutions_in_their_forms_join() {
     };
     assert_eq!(forms("Gloria Perez"), ["G. Perez", "Gloria Perez", "\"Perez, G.\""]);
     assert_eq!(forms("University of Oxford"), ["University of Oxford", "Universty of Oxford"]);
+}
+
+/// Every merged entry says what holds it together: for each member but one a pair that was compared,
+/// with its levels, or one that follows from something else, with the reason in words.
+#[test]
+fn every_merge_has_its_evidence() {
+    let desk = Desk::with_sample();
+    resolve(&desk);
+    let pairs_of = |query: &str| -> BTreeMap<String, Vec<Vec<String>>> {
+        let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+        for row in rows(&desk, query) {
+            let mut cells = row.split(',').map(str::to_owned);
+            found.entry(cells.next().unwrap()).or_default().push(cells.collect());
+        }
+        found
+    };
+    let members = pairs_of("SELECT ?merge ?member { GRAPH ?g { ?merge a pin:Merge ; pin:member ?member } }");
+    let pairs = pairs_of(
+        "SELECT ?merge ?one ?other { GRAPH ?g { ?merge pin:pair ?pair . ?pair a pin:Pair ; pin:member ?one, ?other \
+         FILTER(STR(?one) < STR(?other)) FILTER EXISTS { ?pair pin:levels|pin:reason ?why } } }",
+    );
+    let reasons = pairs_of("SELECT ?merge ?why { GRAPH ?g { ?merge a pin:Merge ; pin:reason ?why } }");
+    let mut kinds: BTreeSet<&str> = BTreeSet::new();
+    for (merge, members) in members.iter().filter(|(_, members)| members.len() > 1) {
+        let kind = kind(merge.rsplit_once("merge/").unwrap().1);
+        kinds.insert(kind);
+        if matches!(kind, "subject" | "place") {
+            assert!(reasons.contains_key(merge), "{merge} does not say why");
+            continue;
+        }
+        // From the first member the pairs must lead to all others.
+        let mut reached: BTreeSet<&str> = BTreeSet::from([members[0][0].as_str()]);
+        let of_merge = pairs.get(merge).map(Vec::as_slice).unwrap_or_default();
+        for _ in members {
+            for pair in of_merge {
+                if pair.iter().any(|member| reached.contains(member.as_str())) {
+                    reached.extend(pair.iter().map(String::as_str));
+                }
+            }
+        }
+        for member in members {
+            assert!(reached.contains(member[0].as_str()), "{merge}: nothing holds {}", member[0]);
+        }
+    }
+    assert_eq!(kinds, BTreeSet::from(["agent", "hub", "instance", "subject", "work"]));
+    // A hub shows which works were compared, a subject the heading.
+    let shown = desk.run("pinakes resolve show 'library/lib0001#hub'").ok().text();
+    assert!(shown.contains("their works belong together") && shown.contains("probability "), "{shown}");
+    let subject = rows(&desk, "SELECT ?s { ?s a bf:Topic ; pin:member ?a, ?b FILTER(?a != ?b) } LIMIT 1");
+    let shown = desk.run(&format!("pinakes resolve show {}", subject[0])).ok().text();
+    assert!(
+        shown.contains("held together by the heading ") || shown.contains("held together by the entry "),
+        "{shown}"
+    );
 }
 
 /// A decision is kept, counts in every run, is readable, and can be taken back.

@@ -19,7 +19,7 @@ pub struct Generated {
 
 /// Calls `out` with about `records` records.
 pub fn generate(records: usize, seed: u64, out: &mut dyn FnMut(&Generated)) {
-    let vocabulary = Vocabulary::new();
+    let vocabulary = Vocabulary::new(records);
     let mut random = Random(seed ^ 0x5EED);
     let mut made = 0;
     let (mut instance, mut family) = (0, 0);
@@ -89,8 +89,16 @@ struct Vocabulary {
     places: Vec<String>,
 }
 
+/// A million records have the words of the first ones.
+const ANCHOR: f64 = 1e6;
+/// How words and names grow with the records there are (Heaps' law; .4 to .6 for natural language).
+const HEAPS: f64 = 0.6;
+
 impl Vocabulary {
-    fn new() -> Self {
+    /// For so many records: more than a million have more words between them.
+    fn new(records: usize) -> Self {
+        let growth = (records as f64 / ANCHOR).max(1.0).powf(HEAPS);
+        let grown = |count: f64| (count * growth) as usize;
         let mut random = Random(42);
         let syllables = [
             "ba", "con", "der", "el", "fa", "gra", "hi", "in", "jo", "kan", "lo", "mer", "na", "or", "per",
@@ -107,8 +115,8 @@ impl Vocabulary {
             list.dedup();
             list
         };
-        let mut words = list(30_000, 2, 4);
-        let mut surnames = list(12_000, 2, 3);
+        let mut words = list(grown(30_000.0), 2, 4);
+        let mut surnames = list(grown(12_000.0), 2, 3);
         let forenames = list(300, 2, 3);
         let publishers = list(700, 2, 3);
         let places = list(150, 2, 3);

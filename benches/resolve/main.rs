@@ -19,6 +19,7 @@ mod generate;
 mod sets;
 
 use std::path::Path;
+use std::time::Instant;
 
 use pinakes::resolve::agents::Dispatch;
 use pinakes::resolve::block::Blocker;
@@ -89,15 +90,16 @@ fn quality(records: usize) {
 }
 
 fn measured(table: &FeatureTable, profile: &Profile) -> Resolution {
-    let before = cpu();
+    let (before, begun) = (cpu(), Instant::now());
     let resolution = resolve(table, profile, Given::default()).unwrap();
     println!(
-        "{} records, {:?}, {} vectors, {} rounds: {:.1} CPU s, {}",
+        "{} records, {:?}, {} vectors, {} rounds: {:.1} CPU s, {:.1} s, {}",
         table.len(),
         resolution.blocking,
         resolution.model.vectors,
         resolution.model.rounds,
         cpu() - before,
+        begun.elapsed().as_secs_f64(),
         peak()
     );
     resolution

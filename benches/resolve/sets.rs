@@ -14,6 +14,8 @@ use pinakes::resolve::profile::Profile;
 use pinakes::resolve::{BUDGET, Given, Resolution, resolve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cpu;
+
 type Row = HashMap<String, String>;
 
 /// Two records and whether they are one.
@@ -162,8 +164,14 @@ fn find(table: &FeatureTable, source: &str, key: &str) -> Id {
 
 /// Resolves a set, and scores labelled pairs where there are any.
 fn run(name: &str, table: &FeatureTable, profile: &Profile, labels: &[Label]) -> Resolution {
+    let before = cpu();
     let resolution = resolve(table, profile, Given::default()).unwrap();
-    println!("{name}: {} records, {} pairs compared", table.len(), resolution.compared);
+    println!(
+        "{name}: {} records, {} pairs compared, {:.2} CPU s",
+        table.len(),
+        resolution.compared,
+        cpu() - before
+    );
     if labels.is_empty() {
         return resolution;
     }

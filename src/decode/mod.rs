@@ -30,6 +30,7 @@ pub use crate::record::RECORD_LIMIT;
 pub use detect::detect;
 pub use input::{Input, InputError};
 pub use rdf::{document, syntax as rdf_syntax};
+pub use table::columns;
 
 use crate::diagnostic::Diagnostic;
 use crate::record::{Format, Record};

@@ -9,14 +9,18 @@ use std::path::PathBuf;
 
 /// Measure the result against what is known to be true
 ///
-/// The truth is a table, comma- or tab-separated, with a header. Either each row names a record
-/// (`source`, `id`) and its group, or two records (`left_source`, `left_id`, `right_source`,
-/// `right_id`) and in `same` whether they are one. A group `-` leaves a record out.
+/// The truth is a table with a header. Either each row names a record (`id`, and `source` beside
+/// it where ids are not unique) and its group; a group `-` leaves a record out. Or it names two
+/// records (`left_source`, `left_id`, `right_source`, `right_id`, or two columns of names) and
+/// in `same` or `label` whether they are one; without such a column the rows are all pairs that
+/// are one. A name is SOURCE/ID, or the id alone where no other record has it; a column called
+/// after a source, such as `id_acm`, has ids of that source.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pinakes resolve evaluate --truth examples/truth.tsv --column edition
-  pinakes resolve evaluate --truth examples/truth.tsv --profile work --column work --json")]
+  pinakes resolve evaluate --truth pairs.csv
+  pinakes resolve evaluate --truth clusters.csv --column edition
+  pinakes resolve evaluate --truth clusters.csv --profile work --column work --json")]
 pub(super) struct Evaluate {
     /// The table
     #[arg(long, value_name = "FILE")]
@@ -66,6 +70,12 @@ impl Evaluate {
         ))?;
         for (threshold, measured) in &found.by_threshold {
             line(&format!("from {threshold} on"), measured)?;
+        }
+        for (precision, probability, measured) in &found.at_precision {
+            output::line(&format!(
+                "at precision {precision}: recall {:.4}, from {probability:.4} on",
+                measured.recall
+            ))?;
         }
         for (what, pairs) in
             [("merged, and should not be", &found.wrong), ("not merged, and should be", &found.missed)]

@@ -43,12 +43,17 @@ impl Show {
             let members: Vec<&str> =
                 pair.members.iter().map(|member| member.trim_matches(['<', '>'])).collect();
             output::line(&format!("held together by {}", members.join(" and ")))?;
-            output::line(&format!(
-                "  probability {}, {} bits: {}",
-                pair.probability,
-                pair.weight,
-                pair.levels.replace('\n', ", ")
-            ))?;
+            if let Some(reason) = &pair.reason {
+                output::line(&format!("  {reason}"))?;
+            }
+            if let Some(found) = &pair.compared {
+                let levels = found.levels.replace('\n', ", ");
+                let (probability, weight) = (&found.probability, &found.weight);
+                output::line(&format!("  probability {probability}, {weight} bits: {levels}"))?;
+            }
+        }
+        for reason in &shown.reasons {
+            output::line(&format!("held together by {reason}"))?;
         }
         for told in &shown.content_types {
             output::line(&format!(

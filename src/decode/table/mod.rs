@@ -39,6 +39,14 @@ pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>, delimiter: Option<u8>) ->
     Box::new(Rows::new(reader, delimiter))
 }
 
+/// The names of a table's columns.
+pub fn columns(bytes: &[u8]) -> Vec<String> {
+    let (header, _) = header_of(bytes.strip_prefix(BOM).unwrap_or(bytes));
+    let header = text(header, &mut Faults::default());
+    let names = cells(&header, delimiter_of(header.as_bytes(), None), true);
+    names.iter().map(|name| name.trim().to_owned()).collect()
+}
+
 /// Reads a header and a row. `delimiter` is the one given to [`split`].
 pub fn decode(
     bytes: &[u8],

@@ -7,8 +7,9 @@ use super::entities::{Entities, Number};
 use super::entity::Kind;
 use super::grouping::{Basis, Level};
 use super::labels::Labels;
+use super::scope::Scope;
 use super::truth::{Truth, every_two};
-use super::{PipelineError, decisions, models, reading, texts_of};
+use super::{PipelineError, ResolveError, decisions, models, reading, texts_of};
 use crate::pipeline::{Session, Watch};
 use crate::resolve::block::Blocker;
 use crate::resolve::compare::Comparer;
@@ -57,6 +58,8 @@ pub struct Evaluated {
     pub blocking_recall: f64,
     /// Pairs at other thresholds: the probability from which on they count as one.
     pub by_threshold: Vec<(f64, Measured)>,
+    /// The most that is found at a precision: the precision asked for, and from which probability on.
+    pub at_precision: Vec<(f64, f64, Measured)>,
     /// Wrong merges and missed ones, a few of each.
     pub wrong: Vec<[String; 2]>,
     pub missed: Vec<[String; 2]>,
@@ -66,6 +69,8 @@ pub struct Evaluated {
 const EXAMPLES: usize = 50;
 /// Thresholds that are shown.
 const THRESHOLDS: [f64; 9] = [0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1];
+/// Precisions that are asked for.
+const PRECISIONS: [f64; 3] = [0.99, 0.997, 0.999];
 
 /// Measures the result against a truth.
 pub fn evaluate_truth(
@@ -77,7 +82,16 @@ pub fn evaluate_truth(
     let cache = Cache::open(&session.home)?;
     let read = reading::refresh(session, &texts, &cache, watch)?;
     let (entities, tables) = Entities::read(&cache)?;
-    let (truth, unknown) = Truth::read(&request.truth, request.kind, request.column.as_deref(), &entities)?;
+    let (truth, strangers) = Truth::read(&request.truth, request.kind, request.column.as_deref(), &entities)?;
+    if truth.is_empty() {
+        let example = match &*strangers.example {
+            "" => String::new(),
+            name => format!(", `{name}` for one is none"),
+        };
+        let hint = "name records as SOURCE/ID, or have columns for sources";
+        let message = format!("the truth speaks of no record of this catalogue{example}; {hint}");
+        return Err(ResolveError::Unknown(message).into());
+    }
     let rulings = decisions::rulings(&decisions::decisions(session)?, &entities);
     let known = models::read(session, &texts, read.records, false)?;
     watch.begin("comparing", None);
@@ -104,37 +118,41 @@ pub fn evaluate_truth(
         };
         groups.of.get(number as usize).copied().unwrap_or(number)
     };
-    let mut true_pairs: Vec<(Number, Number)> = Vec::new();
-    let mut false_pairs: Vec<(Number, Number)> = Vec::new();
-    let (pairs, clusters, b_cubed, known) = match &truth {
+    let scope = Scope::of(&truth, &entities, request.kind);
+    let true_pairs = truth.pairs().into_iter().filter(|pair| pair.2);
+    let true_pairs: FxHashSet<(Number, Number)> =
+        true_pairs.map(|(left, right, _)| (left.min(right), left.max(right))).collect();
+    let mut by_root: FxHashMap<Number, Vec<Number>> = FxHashMap::default();
+    for number in scope.things() {
+        by_root.entry(root(number)).or_default().push(number);
+    }
+    // Large groups have many pairs: only the wrong ones are kept.
+    let (mut merged, mut wrong): (u64, Vec<(Number, Number)>) = (0, Vec::new());
+    by_root.values().for_each(|members| {
+        every_two(members, &mut |(left, right)| {
+            if scope.about(left, right) {
+                merged += 1;
+                if !true_pairs.contains(&(left, right)) {
+                    wrong.push((left, right));
+                }
+            }
+        });
+    });
+    let mut missed: Vec<(Number, Number)> =
+        true_pairs.iter().filter(|(left, right)| root(*left) != root(*right)).copied().collect();
+    let right = merged - wrong.len() as u64;
+    let pairs = Quality::of(right as f64, merged as f64, true_pairs.len() as f64);
+    let (clusters, b_cubed, known) = match &truth {
         Truth::Groups(of) => {
             let mut roots: Vec<u32> = (0..entities.len() as u32).collect();
             for number in of.keys() {
                 roots[*number as usize] = root(*number);
             }
             let measured = evaluate::clusters(&roots, of);
-            let mut by_group: FxHashMap<u32, Vec<Number>> = FxHashMap::default();
-            let mut by_root: FxHashMap<Number, Vec<Number>> = FxHashMap::default();
-            for (number, group) in of {
-                by_group.entry(*group).or_default().push(*number);
-                by_root.entry(root(*number)).or_default().push(*number);
-            }
-            by_group.values().for_each(|members| every_two(members, &mut |pair| true_pairs.push(pair)));
-            by_root.values().for_each(|members| {
-                every_two(members, &mut |(left, right)| {
-                    if of.get(&left) != of.get(&right) {
-                        false_pairs.push((left, right));
-                    }
-                });
-            });
-            (measured.pairs, Some(measured.clusters.into()), Some(measured.b_cubed.into()), of.len())
+            (Some(measured.clusters.into()), Some(measured.b_cubed.into()), of.len())
         }
-        Truth::Pairs(labels) => {
-            true_pairs.extend(labels.iter().filter(|label| label.2).map(|label| (label.0, label.1)));
-            let wrong = labels.iter().filter(|label| !label.2 && root(label.0) == root(label.1));
-            false_pairs.extend(wrong.map(|label| (label.0, label.1)));
-            (evaluate::labelled(labels, |left, right| root(left) == root(right)), None, None, labels.len())
-        }
+        Truth::Pairs(pairs) => (None, None, pairs.len()),
+        Truth::Matches(pairs) => (None, None, pairs.len()),
     };
     let comparer = Comparer::new(&compared.table, &profile.profile, Some(&level.model));
     let blocker = Blocker::new(&comparer, usize::MAX);
@@ -143,19 +161,13 @@ pub fn evaluate_truth(
         _ => false,
     };
     let found = true_pairs.iter().filter(share).count();
-    let is_true: FxHashSet<(Number, Number)> =
-        true_pairs.iter().map(|(left, right)| (*left.min(right), *left.max(right))).collect();
-    let spoken_of: FxHashSet<Number> = match &truth {
-        Truth::Groups(of) => of.keys().copied().collect(),
-        Truth::Pairs(labels) => labels.iter().flat_map(|label| [label.0, label.1]).collect(),
-    };
-    let in_truth = |number: Number| spoken_of.contains(&number);
     let mut scored: Vec<(f64, bool)> = level
         .edges
         .iter()
         .chain(&level.review)
-        .filter(|edge| in_truth(edge.left) && in_truth(edge.right))
-        .map(|edge| (edge.weight, is_true.contains(&(edge.left.min(edge.right), edge.left.max(edge.right)))))
+        .map(|edge| (edge.weight, (edge.left.min(edge.right), edge.left.max(edge.right))))
+        .filter(|(_, (left, right))| scope.about(*left, *right))
+        .map(|(weight, pair)| (weight, true_pairs.contains(&pair)))
         .collect();
     let curve = evaluate::by_threshold(&mut scored, true_pairs.len());
     let by_threshold = THRESHOLDS
@@ -173,17 +185,23 @@ pub fn evaluate_truth(
         pairs.sort_unstable();
         pairs.iter().take(EXAMPLES).map(|(left, right)| [name(*left), name(*right)]).collect()
     };
-    let mut missed: Vec<(Number, Number)> =
-        true_pairs.iter().filter(|(left, right)| root(*left) != root(*right)).copied().collect();
+    let at_precision = PRECISIONS
+        .iter()
+        .filter_map(|precision| {
+            let sure = curve.iter().rev().find(|(_, quality)| quality.precision >= *precision)?;
+            Some((*precision, probability(sure.0), sure.1.into()))
+        })
+        .collect();
     Ok(Evaluated {
         known: known as u64,
-        unknown,
+        unknown: strangers.rows,
         pairs: pairs.into(),
         clusters,
         b_cubed,
         blocking_recall: if true_pairs.is_empty() { 1.0 } else { found as f64 / true_pairs.len() as f64 },
         by_threshold,
-        wrong: named(&mut false_pairs),
+        at_precision,
+        wrong: named(&mut wrong),
         missed: named(&mut missed),
     })
 }

@@ -70,10 +70,35 @@ impl Keepings {
     }
 }
 
+/// Two things that are one because of what was found elsewhere, and not by comparing them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Following {
+    pub left: Number,
+    pub right: Number,
+    pub ground: Ground,
+}
+
+/// What it follows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ground {
+    /// Works: their instances are one.
+    Instances,
+    /// Works of one hub: language, form and translators are the same.
+    Expression,
+    /// Hubs: their works belong together.
+    Works,
+    /// Subjects and places: an authority file has one entry for both.
+    Authority,
+    /// Subjects and places: the heading is the same.
+    Heading,
+}
+
 /// All groups.
 pub(super) struct Groups {
     /// For each thing the smallest number in its group.
     pub of: Vec<Number>,
+    /// Of those that hold groups together without a comparison, no more than it takes.
+    pub following: Vec<Following>,
     pub instance: Level,
     pub work: Level,
     pub agent: Level,
@@ -121,14 +146,16 @@ impl Basis<'_> {
             last: self.last.map(|last| &last.work),
         }
         .compare(together.chain(rulings()), models.work, &mut hubs)?;
+        let mut uniting = Uniting { forest, following: Vec::new() };
         for (left, right) in &joined {
-            forest.unite(*left, *right);
+            uniting.unite(*left, *right, Ground::Instances);
         }
-        expressions(entities, &mut hubs, &mut forest);
-        hubs_of_works(entities, &mut hubs, &mut forest);
-        headings(entities, &mut forest);
+        expressions(entities, &mut hubs, &mut uniting);
+        hubs_of_works(entities, &mut hubs, &mut uniting);
+        headings(entities, &mut uniting);
+        let Uniting { mut forest, following } = uniting;
         let of = (0..entities.len() as Number).map(|number| forest.root(number)).collect();
-        Ok(Groups { of, instance, work, agent })
+        Ok(Groups { of, following, instance, work, agent })
     }
 }
 
@@ -211,7 +238,7 @@ fn works_of_instances(entities: &Entities, forest: &mut Forest) -> Vec<(Number, 
 }
 
 /// Unites works of one hub that have language, form and translators in common.
-fn expressions(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
+fn expressions(entities: &Entities, hubs: &mut Forest, uniting: &mut Uniting) {
     let mut first: BTreeMap<(Number, String), Number> = BTreeMap::new();
     for (number, said) in sorted(&entities.expressions) {
         let record = entities.all.get(number as usize).map_or(0, |entity| entity.record);
@@ -221,10 +248,9 @@ fn expressions(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
             match &**feature {
                 "translator" => {
                     let (source, id) = &entities.records[record as usize];
-                    let agent =
-                        entities.find(source, id, Some(value), Kind::Agent).map(|agent| forest.root(agent));
+                    let agent = entities.find(source, id, Some(value), Kind::Agent);
                     parts.push(match agent {
-                        Some(agent) => format!("translator {agent}"),
+                        Some(agent) => format!("translator {}", uniting.forest.root(agent)),
                         None => format!("translator {value}"),
                     });
                 }
@@ -241,18 +267,18 @@ fn expressions(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
         parts.sort_unstable();
         parts.dedup();
         let first = *first.entry((hubs.root(number), parts.join("\n"))).or_insert(number);
-        forest.unite(first, number);
+        uniting.unite(first, number, Ground::Expression);
     }
 }
 
 /// Unites the hubs of works that belong to one hub.
-fn hubs_of_works(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
+fn hubs_of_works(entities: &Entities, hubs: &mut Forest, uniting: &mut Uniting) {
     // Expressions of one hub are united by then, so the works of one expression are asked too.
     let mut first: FxHashMap<Number, Number> = FxHashMap::default();
     for (from, to) in &entities.links {
         if entities.kind(*from) == Kind::Work && entities.kind(*to) == Kind::Hub {
             let hub = *first.entry(hubs.root(*from)).or_insert(*to);
-            forest.unite(hub, *to);
+            uniting.unite(hub, *to, Ground::Works);
         }
     }
 }
@@ -260,7 +286,7 @@ fn hubs_of_works(entities: &Entities, hubs: &mut Forest, forest: &mut Forest) {
 /// Unites subjects and places: those with an entry of an authority file in common; and those with
 /// none that have heading and thesaurus in common with each other, or the heading with exactly one
 /// that has an entry.
-fn headings(entities: &Entities, forest: &mut Forest) {
+fn headings(entities: &Entities, uniting: &mut Uniting) {
     let fold = |text: &str| crate::resolve::fold::fold(text);
     let values = |said: &[(Box<str>, Box<str>)], feature: &str| -> Vec<Box<str>> {
         said.iter().filter(|(known, _)| **known == *feature).map(|(_, value)| value.clone()).collect()
@@ -270,7 +296,7 @@ fn headings(entities: &Entities, forest: &mut Forest) {
     for (number, said) in &all {
         for identifier in values(said, "identifier") {
             let first = *of_identifier.entry((entities.kind(*number), identifier)).or_insert(*number);
-            forest.unite(first, *number);
+            uniting.unite(first, *number, Ground::Authority);
         }
     }
     // A heading that two entries share leads to neither.
@@ -280,7 +306,7 @@ fn headings(entities: &Entities, forest: &mut Forest) {
         if !is_authority {
             continue;
         }
-        let root = forest.root(*number);
+        let root = uniting.forest.root(*number);
         for label in values(said, "label").iter().chain(&values(said, "form")) {
             let known = of_label.entry((entities.kind(*number), fold(label))).or_insert(Some(root));
             if *known != Some(root) {
@@ -301,11 +327,11 @@ fn headings(entities: &Entities, forest: &mut Forest) {
         let leads: Vec<Option<Number>> =
             folded.iter().filter_map(|label| of_label.get(&(kind, label.clone())).copied()).collect();
         if let [Some(root)] = leads.as_slice() {
-            forest.unite(*root, *number);
+            uniting.unite(*root, *number, Ground::Heading);
             continue;
         }
         let first = *of_heading.entry((kind, folded.join("\n"), values(said, "source"))).or_insert(*number);
-        forest.unite(first, *number);
+        uniting.unite(first, *number, Ground::Heading);
     }
 }
 
@@ -315,6 +341,20 @@ fn sorted(said: &Sayings) -> Said<'_> {
     let mut all: Said<'_> = said.iter().map(|(number, said)| (*number, said)).collect();
     all.sort_unstable_by_key(|(number, _)| *number);
     all
+}
+
+/// Groups in the making, with what they follow from.
+struct Uniting {
+    forest: Forest,
+    following: Vec<Following>,
+}
+
+impl Uniting {
+    fn unite(&mut self, left: Number, right: Number, ground: Ground) {
+        if self.forest.unite(left, right) {
+            self.following.push(Following { left, right, ground });
+        }
+    }
 }
 
 /// Groups in the making; the root of a group is its smallest number.
@@ -342,10 +382,12 @@ impl Forest {
         root
     }
 
-    fn unite(&mut self, left: Number, right: Number) {
+    /// Makes two groups one; says whether they were two.
+    fn unite(&mut self, left: Number, right: Number) -> bool {
         let (left, right) = (self.root(left), self.root(right));
         if let Some(parent) = self.parent.get_mut(left.max(right) as usize) {
             *parent = left.min(right);
         }
+        left != right
     }
 }

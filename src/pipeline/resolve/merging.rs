@@ -8,7 +8,7 @@
 use super::cache::EntryKey;
 use super::entities::{Entities, Number};
 use super::entity::{Description, Kind};
-use super::grouping::{Groups, Level};
+use super::grouping::{Following, Ground, Groups, Level};
 use super::naming::Naming;
 use super::preferring::{Candidate, Preferring, Standing};
 use super::texts::{ProfileText, Texts};
@@ -20,9 +20,11 @@ use crate::pipeline::Session;
 use crate::resolve::cluster::Edge;
 use crate::resolve::compare::level_at;
 use crate::resolve::score::{Model, probability};
-use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
+use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, Quad, Term, Triple};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// Records mapped side by side.
 const BATCH: usize = 1024;
@@ -48,7 +50,7 @@ struct Contribution {
 struct Evidence<'a> {
     level: &'a Level,
     profile: &'a ProfileText,
-    /// The pairs that hold each entry together, by its root.
+    /// The pairs that hold each entry together, by its root. Those of a hub are pairs of its works.
     pairs: FxHashMap<Number, Vec<Edge>>,
 }
 
@@ -60,6 +62,8 @@ pub(super) struct Merging<'a> {
     groups: &'a Groups,
     naming: &'a Naming,
     evidence: FxHashMap<Kind, Evidence<'a>>,
+    /// What holds entries together beside that, by root.
+    following: FxHashMap<Number, Vec<Following>>,
     preferring: FxHashMap<Kind, Preferring>,
 }
 
@@ -82,6 +86,14 @@ impl<'a> Merging<'a> {
             let pairs = spanning(&level.edges, &groups.of);
             evidence.insert(kind, Evidence { level, profile, pairs });
         }
+        let pairs = spanning(&groups.work.edges, &hubs_of_works(entities, groups));
+        evidence.insert(Kind::Hub, Evidence { level: &groups.work, profile: &texts.work, pairs });
+        let mut following: FxHashMap<Number, Vec<Following>> = FxHashMap::default();
+        for one in &groups.following {
+            if let Some(root) = groups.of.get(one.left as usize) {
+                following.entry(*root).or_default().push(*one);
+            }
+        }
         let mut preferring = FxHashMap::default();
         for kind in Kind::ALL {
             let profile = match kind {
@@ -91,7 +103,7 @@ impl<'a> Merging<'a> {
             };
             preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked)?);
         }
-        Ok(Self { session, texts, entities, groups, naming, evidence, preferring })
+        Ok(Self { session, texts, entities, groups, naming, evidence, following, preferring })
     }
 
     /// The hash of the members of an entry.
@@ -122,19 +134,21 @@ impl<'a> Merging<'a> {
         }
         records.sort_unstable();
         records.dedup();
-        // In the order of the archive, so that each of its blocks is read once.
-        let mut places: Vec<(u64, u32)> = Vec::with_capacity(records.len());
+        // Records of one hub together, so that its entries are soon complete and what waits stays
+        // little; else in the order of the archive, of which a block is read at a time.
+        let mut places: Vec<(Number, u64, u32)> = Vec::with_capacity(records.len());
         for record in records {
             let Some((source, id)) = self.entities.records.get(record as usize) else { continue };
             let state = self.session.archive.record(source, id)?.unwrap_or_default();
-            places.push((state.current().map_or(0, |version| version.sequence), record));
+            let sequence = state.current().map_or(0, |version| version.sequence);
+            places.push((self.home_of(record), sequence, record));
         }
         places.sort_unstable();
         let mut waiting: FxHashMap<EntryKey, Vec<Contribution>> = FxHashMap::default();
         let mut done = 0;
         for some in places.chunks(BATCH) {
             let mut read: Vec<(u32, Option<Entry>)> = Vec::with_capacity(some.len());
-            for (sequence, record) in some {
+            for (_, sequence, record) in some {
                 read.push((*record, self.session.archive.entry(*sequence)?));
             }
             let given: Vec<Vec<(EntryKey, Contribution)>> =
@@ -156,6 +170,16 @@ impl<'a> Merging<'a> {
             progress(done);
         }
         Ok(())
+    }
+
+    /// The hub of a record, or the instance if it has none.
+    fn home_of(&self, record: u32) -> Number {
+        let range = self.entities.of_record(record);
+        let root = |kind: Kind| {
+            let number = range.clone().find(|number| self.entities.kind(*number) == kind)?;
+            self.groups.of.get(number as usize).copied()
+        };
+        root(Kind::Hub).or_else(|| root(Kind::Instance)).unwrap_or(range.start)
     }
 
     /// What a record gives to wanted entries.
@@ -280,9 +304,14 @@ impl<'a> Merging<'a> {
         if members.len() > 1 || !preferences.is_empty() {
             self.resolution(key, &entry, &members, &preferences, &mut quads);
         }
-        let mut lines: Vec<String> = quads.iter().map(ToString::to_string).collect();
-        lines.sort_unstable();
-        let hash = xxhash_rust::xxh3::xxh3_64(lines.join("\n").as_bytes()).max(1);
+        // A sum, for the statements have no order.
+        let mut line = String::new();
+        let hash = quads.iter().fold(0_u64, |sum, quad| {
+            line.clear();
+            let _ = write!(line, "{quad}");
+            sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(line.as_bytes()))
+        });
+        let hash = hash.max(1);
         Merged { key, hashes: (self.member_hash(&members), hash), quads }
     }
 
@@ -298,7 +327,7 @@ impl<'a> Merging<'a> {
         let graphs = &self.session.home.graphs;
         let merge = graphs.merge(kind.name(), id);
         let graph = GraphName::from(graphs.resolution());
-        let mut say = |subject: &NamedNode, predicate: oxrdf::NamedNodeRef<'_>, object: Term| {
+        let mut say = |subject: &NamedNode, predicate: NamedNodeRef<'_>, object: Term| {
             quads.push(Quad::new(subject.clone(), predicate.into_owned(), object, graph.clone()));
         };
         say(&merge, rdf::TYPE, pin::MERGE.into_owned().into());
@@ -317,23 +346,73 @@ impl<'a> Merging<'a> {
             say(&node, prov::WAS_DERIVED_FROM, self.record(graphs, *member).into());
             say(&node, pin::REASON, Literal::new_simple_literal(*reason).into());
         }
+        let Some(root) = members.first().and_then(|member| self.groups.of.get(*member as usize)) else {
+            return;
+        };
+        let mut reasons: BTreeSet<String> = BTreeSet::new();
+        for Following { left, right, ground } in self.following.get(root).into_iter().flatten() {
+            let reason = match ground {
+                Ground::Instances => "their instances are one",
+                Ground::Expression => {
+                    "they belong to one hub, and language, form and translators are the same"
+                }
+                Ground::Works => "their works belong together",
+                // Thousands may have a heading in common, so it is said once.
+                Ground::Authority | Ground::Heading => {
+                    reasons.extend(self.in_common(*left, *right, *ground));
+                    continue;
+                }
+            };
+            let node = self.pair(&merge, *left, *right, &mut say);
+            say(&node, pin::REASON, Literal::new_simple_literal(reason).into());
+        }
+        for reason in reasons {
+            say(&merge, pin::REASON, Literal::new_simple_literal(reason).into());
+        }
         let Some(evidence) = self.evidence.get(&kind) else { return };
         let rules = evidence.profile.hash.to_string();
         say(&merge, pin::RULE_HASH, Literal::new_simple_literal(rules).into());
-        let root = members.first().and_then(|member| self.groups.of.get(*member as usize));
-        for edge in root.and_then(|root| evidence.pairs.get(root)).into_iter().flatten() {
-            let (left, right) = (self.node(graphs, edge.left), self.node(graphs, edge.right));
-            let hash = xxhash_rust::xxh3::xxh3_64(format!("{left} {right}").as_bytes());
-            let node = NamedNode::new_unchecked(format!("{}#pair-{hash:016x}", merge.as_str()));
-            say(&merge, pin::PAIR, node.clone().into());
-            say(&node, rdf::TYPE, pin::PAIR_CLASS.into_owned().into());
-            say(&node, pin::MEMBER, left.into());
-            say(&node, pin::MEMBER, right.into());
+        for edge in evidence.pairs.get(root).into_iter().flatten() {
+            let node = self.pair(&merge, edge.left, edge.right, &mut say);
             say(&node, pin::PROBABILITY, decimal(probability(edge.weight), 6));
             say(&node, pin::WEIGHT, decimal(edge.weight, 2));
             let levels = levels(&evidence.profile.profile, &evidence.level.model, edge.vector);
             say(&node, pin::LEVELS, Literal::new_simple_literal(levels).into());
         }
+    }
+
+    /// Says which two things a pair of a merge is; gives its name.
+    fn pair(
+        &self,
+        merge: &NamedNode,
+        left: Number,
+        right: Number,
+        say: &mut dyn FnMut(&NamedNode, NamedNodeRef<'_>, Term),
+    ) -> NamedNode {
+        let graphs = &self.session.home.graphs;
+        let (left, right) = (self.node(graphs, left.min(right)), self.node(graphs, left.max(right)));
+        let hash = xxhash_rust::xxh3::xxh3_64(format!("{left} {right}").as_bytes());
+        let node = NamedNode::new_unchecked(format!("{}#pair-{hash:016x}", merge.as_str()));
+        say(merge, pin::PAIR, node.clone().into());
+        say(&node, rdf::TYPE, pin::PAIR_CLASS.into_owned().into());
+        say(&node, pin::MEMBER, left.into());
+        say(&node, pin::MEMBER, right.into());
+        node
+    }
+
+    /// What makes a subject or place part of its entry: an entry of an authority file that another
+    /// member has, or its heading.
+    fn in_common(&self, known: Number, member: Number, ground: Ground) -> Option<String> {
+        let values = |number: Number, feature: &'static str| {
+            let said = self.entities.headings.get(&number).map(Vec::as_slice).unwrap_or_default();
+            said.iter().filter(move |(known, _)| **known == *feature).map(|(_, value)| &**value)
+        };
+        if ground == Ground::Heading {
+            return values(member, "label").next().map(|heading| format!("the heading {heading}"));
+        }
+        let mut shared = values(member, "identifier");
+        let shared = shared.find(|one| values(known, "identifier").any(|other| other == *one));
+        shared.map(|identifier| format!("the entry {identifier} of an authority file"))
     }
 
     fn node(&self, graphs: &Graphs, number: Number) -> NamedNode {
@@ -365,6 +444,20 @@ pub(super) fn levels(profile: &crate::resolve::profile::Profile, model: &Model, 
         lines.push(format!("{} {} {bits:+.1}", compare.name, compare.level_name(level)));
     }
     lines.join("\n")
+}
+
+/// For each work the root of its hub; everything else is by itself.
+fn hubs_of_works(entities: &Entities, groups: &Groups) -> Vec<Number> {
+    let mut of: Vec<Number> = (0..entities.len() as Number).collect();
+    for (from, to) in &entities.links {
+        if entities.kind(*from) == Kind::Work
+            && entities.kind(*to) == Kind::Hub
+            && let (Some(place), Some(root)) = (of.get_mut(*from as usize), groups.of.get(*to as usize))
+        {
+            *place = *root;
+        }
+    }
+    of
 }
 
 /// For each group the strongest pairs that hold it together: one less than it has members.

@@ -24,6 +24,7 @@ mod naming;
 mod preferring;
 mod reading;
 mod reviewing;
+mod scope;
 mod searching;
 mod showing;
 mod texts;
@@ -38,7 +39,9 @@ pub use explaining::{Explained, explain_pair};
 pub use labels::{Labelling, keep_labels};
 pub use reading::Read;
 pub use reviewing::{Reviewed, review};
-pub use showing::{ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry};
+pub use showing::{
+    ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry,
+};
 
 use super::indexing::{self, Marks};
 use super::{PipelineError, Session, Watch};

@@ -29,6 +29,8 @@ pub struct ShownEntry {
     pub preferences: Vec<ShownPreference>,
     /// The pairs that hold the entry together.
     pub pairs: Vec<ShownPair>,
+    /// What makes its members one beside that: headings, entries of authority files.
+    pub reasons: Vec<String>,
 }
 
 /// The content type of one record, with the evidence for it.
@@ -61,6 +63,16 @@ pub struct ShownPreference {
 #[derive(Debug, Serialize)]
 pub struct ShownPair {
     pub members: Vec<String>,
+    /// What comparing the two found; nothing where what was found elsewhere makes them one.
+    #[serde(flatten)]
+    pub compared: Option<ShownComparison>,
+    /// What makes them one without a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ShownComparison {
     pub probability: String,
     pub weight: String,
     pub levels: String,
@@ -114,6 +126,7 @@ pub fn show_entry(session: &Session, name: &str) -> Result<ShownEntry, PipelineE
         let bare = asked.strip_prefix(graphs.base()).unwrap_or(asked);
         bare.starts_with(&format!("{}/", kind.name())) && !entry.as_str().ends_with(bare)
     });
+    let about = resolution(session, key)?;
     Ok(ShownEntry {
         label: label(&session.catalogue, &entry)?,
         iri: entry.into_string(),
@@ -125,8 +138,9 @@ pub fn show_entry(session: &Session, name: &str) -> Result<ShownEntry, PipelineE
             .into_iter()
             .map(|((property, value), from)| ShownValue { property, value, from })
             .collect(),
-        preferences: preferences(session, key)?,
-        pairs: pairs(session, key)?,
+        preferences: preferences(&about),
+        pairs: pairs(&about),
+        reasons: reasons(&about),
     })
 }
 
@@ -181,9 +195,11 @@ fn label(catalogue: &Catalogue, entry: &NamedNode) -> Result<String, PipelineErr
 }
 
 /// What the graph of resolution says of an entry, by subjects.
-fn resolution(session: &Session, (kind, id): EntryKey) -> Result<BTreeMap<String, Vec<Quad>>, PipelineError> {
+type About = BTreeMap<String, Vec<Quad>>;
+
+fn resolution(session: &Session, (kind, id): EntryKey) -> Result<About, PipelineError> {
     let graphs = &session.home.graphs;
-    let mut by_subject: BTreeMap<String, Vec<Quad>> = BTreeMap::new();
+    let mut by_subject = About::new();
     for quad in session.catalogue.described(&graphs.merge(kind.name(), id), &graphs.resolution().into())? {
         by_subject.entry(quad.subject.to_string()).or_default().push(quad);
     }
@@ -207,8 +223,7 @@ fn one(quads: &[Quad], predicate: NamedNodeRef<'_>) -> String {
     all(quads, predicate).into_iter().next().unwrap_or_default()
 }
 
-fn preferences(session: &Session, key: EntryKey) -> Result<Vec<ShownPreference>, PipelineError> {
-    let about = resolution(session, key)?;
+fn preferences(about: &About) -> Vec<ShownPreference> {
     let chosen = about.values().filter(|quads| of_class(quads, pin::PREFERENCE_CLASS));
     let mut found: Vec<ShownPreference> = chosen
         .map(|quads| ShownPreference {
@@ -219,21 +234,30 @@ fn preferences(session: &Session, key: EntryKey) -> Result<Vec<ShownPreference>,
         })
         .collect();
     found.sort_by(|left, right| left.property.cmp(&right.property));
-    Ok(found)
+    found
 }
 
-fn pairs(session: &Session, key: EntryKey) -> Result<Vec<ShownPair>, PipelineError> {
-    let about = resolution(session, key)?;
+fn reasons(about: &About) -> Vec<String> {
+    let merges = about.values().filter(|quads| of_class(quads, pin::MERGE));
+    merges.flat_map(|quads| all(quads, pin::REASON)).collect()
+}
+
+fn pairs(about: &About) -> Vec<ShownPair> {
     let mut found: Vec<ShownPair> = about
         .values()
         .filter(|quads| of_class(quads, pin::PAIR_CLASS))
         .map(|quads| ShownPair {
             members: all(quads, pin::MEMBER),
-            probability: one(quads, pin::PROBABILITY),
-            weight: one(quads, pin::WEIGHT),
-            levels: one(quads, pin::LEVELS),
+            compared: Some(one(quads, pin::PROBABILITY)).filter(|found| !found.is_empty()).map(
+                |probability| ShownComparison {
+                    probability,
+                    weight: one(quads, pin::WEIGHT),
+                    levels: one(quads, pin::LEVELS),
+                },
+            ),
+            reason: Some(one(quads, pin::REASON)).filter(|reason| !reason.is_empty()),
         })
         .collect();
     found.sort_by(|left, right| left.members.cmp(&right.members));
-    Ok(found)
+    found
 }
