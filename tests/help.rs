@@ -38,6 +38,10 @@ fn desk() -> Desk {
         "pairs.csv",
         "left_source,left_id,right_source,right_id,same\nloc,lib0011,spreadsheet,B-004,1\n",
     );
+    desk.write(
+        "clusters.csv",
+        "source,id,edition,work\nloc,lib0011,1854,walden\nspreadsheet,B-004,1854,walden\n",
+    );
     // The token that examples revoke.
     desk.write(
         "catalogue/tokens.toml",

@@ -161,6 +161,7 @@ fn filters_narrow_and_ranges_hold() {
     assert!(hits.is_sorted_by_key(|hit| years(hit).first().copied()));
 }
 
+/// D.5: "A query for a narrower/synonymous concept finds a record without the query's word"
 #[test]
 fn d_5_a_search_by_meaning_finds_what_has_not_the_word() {
     let words = "/api/search?limit=100&q=subject:homicide";

@@ -3,7 +3,8 @@
 //! The parser and the evaluator recurse: a kilobyte of opening braces ends the process. So
 //! the text is scanned first, without recursion: size, nesting, and the number of operators
 //! that make long chains, which the parser turns into deep trees. SERVICE and the update
-//! forms are refused by name: nothing leaves the machine and nothing is written by a query.
+//! forms are refused by name: nothing leaves the machine and nothing is written by a query. Only
+//! where endpoints are listed may SERVICE stand, and then whoever answers is told of it.
 
 /// The largest query text.
 pub const SIZE_LIMIT: usize = 1024 * 1024;
@@ -26,23 +27,44 @@ pub enum Refusal {
     Forbidden(&'static str),
 }
 
+/// The clause that asks another endpoint.
+pub const SERVICE: &str = "SERVICE";
+/// The words that begin an update.
+const UPDATES: &[&str] = &["LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD"];
+
 /// Checks a query; the parser may have it when this returns.
 pub fn check(query: &str) -> Result<(), Refusal> {
-    scan(query, &["SERVICE", "LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE", "COPY", "MOVE", "ADD"])
+    scan(query, UPDATES, false).map(|_| ())
+}
+
+/// Checks a query that may ask other endpoints; says whether it does.
+pub fn check_federated(query: &str) -> Result<bool, Refusal> {
+    scan(query, UPDATES, true)
 }
 
 /// Checks an update. Whether it loads something, its operations tell once they are parsed.
 pub fn check_update(update: &str) -> Result<(), Refusal> {
-    scan(update, &["SERVICE"])
+    scan(update, &[], false).map(|_| ())
 }
 
-fn scan(text: &str, forbidden: &'static [&'static str]) -> Result<(), Refusal> {
+/// Says whether SERVICE stands in it, where it may.
+fn scan(text: &str, forbidden: &'static [&'static str], may_federate: bool) -> Result<bool, Refusal> {
     if text.len() > SIZE_LIMIT {
         return Err(Refusal::TooLong(text.len()));
     }
-    let mut scan = Scan { rest: text, line: 1, depth: 0, round: 0, clauses: 0, operators: 0, forbidden };
+    let mut scan = Scan {
+        rest: text,
+        line: 1,
+        depth: 0,
+        round: 0,
+        clauses: 0,
+        operators: 0,
+        forbidden,
+        may_federate,
+        federates: false,
+    };
     while scan.step()? {}
-    Ok(())
+    Ok(scan.federates)
 }
 
 struct Scan<'a> {
@@ -55,6 +77,8 @@ struct Scan<'a> {
     /// Of one expression or path: statements do not chain theirs.
     operators: usize,
     forbidden: &'static [&'static str],
+    may_federate: bool,
+    federates: bool,
 }
 
 impl Scan<'_> {
@@ -106,6 +130,12 @@ impl Scan<'_> {
     }
 
     fn keyword(&mut self, token: &str) -> Result<(), Refusal> {
+        if token.eq_ignore_ascii_case(SERVICE) {
+            if !self.may_federate {
+                return Err(Refusal::Forbidden(SERVICE));
+            }
+            self.federates = true;
+        }
         if let Some(word) = self.forbidden.iter().find(|word| token.eq_ignore_ascii_case(word)) {
             return Err(Refusal::Forbidden(word));
         }
@@ -196,7 +226,15 @@ mod tests {
             "SELECT * { <http://x/SERVICE> ?p \"\"\"LOAD \" DROP\"\"\" }",
         ] {
             assert_eq!(check(harmless), Ok(()), "{harmless}");
+            assert_eq!(check_federated(harmless), Ok(false), "{harmless}");
         }
+    }
+
+    #[test]
+    fn service_is_told_of_where_it_may_stand() {
+        assert_eq!(check_federated("SELECT * { service <http://x/> {} }"), Ok(true));
+        let drop = "SELECT * { SERVICE <http://x/> {} } ; DROP ALL";
+        assert_eq!(check_federated(drop), Err(Refusal::Forbidden("DROP")));
     }
 
     #[test]

@@ -212,8 +212,7 @@ impl Catalogue {
 
     /// Whether anything was merged: until then the union of all graphs stands for the master.
     pub fn has_master(&self) -> Result<bool, CatalogueError> {
-        let selection = Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() };
-        Ok(self.backend.quads(&selection)?.next().is_some())
+        has_master(self.backend.as_ref())
     }
 
     /// The statements of one graph.
@@ -318,6 +317,12 @@ pub fn described(
         }
     }
     Ok(found)
+}
+
+/// Whether anything is merged: only then is there a statement in the default graph.
+fn has_master(backend: &dyn Backend) -> Result<bool, CatalogueError> {
+    let master = Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() };
+    Ok(backend.quads(&master)?.next().is_some())
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::CatalogueError;
 use crate::ontology::prefixes;
 use oxigraph::sparql::SparqlEvaluator;
-use spargebra::SparqlParser;
 
 macro_rules! queries {
     ($($name:literal)*) => {
@@ -17,6 +16,7 @@ macro_rules! queries {
 
 queries! {
     "report/content-types"
+    "report/enriched-works"
     "report/merged-values"
     "report/origin"
     "report/records-by-content-type"
@@ -45,13 +45,6 @@ pub fn text(name: &str) -> Result<&'static str, CatalogueError> {
         .find(|(known, _)| *known == name)
         .map(|(_, text)| *text)
         .ok_or_else(|| CatalogueError::NoSuchQuery(name.to_owned()))
-}
-
-/// A parser that knows the one prefix table.
-pub(super) fn parser() -> SparqlParser {
-    prefixes().fold(SparqlParser::new(), |parser, (prefix, namespace)| {
-        parser.clone().with_prefix(prefix, namespace).unwrap_or(parser)
-    })
 }
 
 /// The one prefix table, so that nobody has to declare `bf:`.

@@ -12,11 +12,14 @@
 //!
 //! Snapshots are derived: all of `snapshots/` may be removed when nobody reads.
 
-use super::embedded::Embedded;
+use super::embedded::{Dataset, Embedded};
+use super::results::Answer;
 use super::{Backend, Catalogue, CatalogueError, Graphs};
+use spargebra::Query;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Under which name a copy is made before it is whole.
 const UNFINISHED: &str = "unfinished";
@@ -94,8 +97,9 @@ pub fn current(directory: &Path) -> Option<u64> {
 /// A snapshot that stays as long as the value lives.
 pub struct Snapshot {
     pub number: u64,
-    pub(super) store: Embedded,
+    store: Embedded,
     lock: File,
+    has_master: OnceLock<bool>,
 }
 
 impl Snapshot {
@@ -108,6 +112,26 @@ impl Snapshot {
 
     pub fn backend(&self) -> &dyn Backend {
         &self.store
+    }
+
+    /// Whether anything is merged in it.
+    pub(super) fn has_master(&self) -> Result<bool, CatalogueError> {
+        if let Some(known) = self.has_master.get() {
+            return Ok(*known);
+        }
+        let found = super::has_master(&self.store)?;
+        Ok(*self.has_master.get_or_init(|| found))
+    }
+
+    /// Evaluates a query; see [`Embedded::evaluate`].
+    pub(super) fn evaluate(
+        &self,
+        query: Query,
+        dataset: Option<Dataset>,
+        how: &Answer,
+        out: &mut dyn Write,
+    ) -> Result<(&'static str, u64), CatalogueError> {
+        self.store.evaluate(query, dataset, how, out)
     }
 }
 
@@ -130,7 +154,8 @@ pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
     if !path.try_exists()? {
         return Err(gone());
     }
-    Ok(Snapshot { number, store: Embedded::open_snapshot(&home.join(STORE))?, lock })
+    let store = Embedded::open_snapshot(&home.join(STORE))?;
+    Ok(Snapshot { number, store, lock, has_master: OnceLock::new() })
 }
 
 fn folder(directory: &Path) -> PathBuf {

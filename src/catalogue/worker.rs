@@ -7,7 +7,8 @@
 
 use super::pool::Rewrite;
 use super::results::Answer;
-use super::{Catalogue, CatalogueError, guard, queries, syntax};
+use super::{Catalogue, CatalogueError, guard, syntax};
+use crate::ontology::sparql_parser;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -61,7 +62,7 @@ pub fn evaluate(
                 if !query.contains("search") {
                     return catalogue.backend().answer(query, how, out);
                 }
-                let parsed = queries::parser()
+                let parsed = sparql_parser()
                     .parse_query(query)
                     .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
                 let rewritten = rewrite(parsed).map_err(CatalogueError::Evaluation)?;

@@ -5,7 +5,8 @@ use super::{Done, General, output};
 use anyhow::Context;
 use pinakes::catalogue::pool;
 use pinakes::catalogue::snapshot;
-use pinakes::pipeline::{Served, Serving, Shelves, searching};
+use pinakes::config::Federation;
+use pinakes::pipeline::{Served, Serving, Shelves, check_federation, federating, searching};
 use pinakes::serve::{Limits, Role, Server, Settings, api};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -66,19 +67,28 @@ impl Serve {
         let mut limits = Limits::default();
         limits.anonymous.time = Duration::from_secs(self.query_seconds.max(1));
         limits.holder.time = limits.holder.time.max(limits.anonymous.time);
+        let federation = &home.settings.federation;
+        check_federation(federation)?;
         let settings = Settings {
             bind: self.bind,
             admin_bind: self.admin_bind,
             public: self.public,
             base: home.graphs.base().to_owned(),
             read_only: self.read_only,
+            federated: !federation.is_empty(),
             read: self.read,
             tokens,
             limits,
         };
         let program = std::env::current_exe().context("cannot find this program's own file")?;
-        let arguments = ["worker".into(), "--catalogue".into(), home.directory.clone().into_os_string()];
-        let mut workers = pool::Settings::new(program, arguments.to_vec(), home.directory.clone());
+        let mut arguments =
+            vec!["worker".into(), "--catalogue".into(), home.directory.clone().into_os_string()];
+        if settings.federated {
+            // Told, not read again: a worker that starts later must not go by another list.
+            arguments.extend(["--federation".into(), serde_json::to_string(federation)?.into()]);
+        }
+        let mut workers = pool::Settings::new(program, arguments, home.directory.clone());
+        workers.federated = settings.federated;
         workers.limits.memory = self.query_memory.max(16) << 20;
         workers.heavy = self.heavy_queries.unwrap_or(workers.heavy).max(1);
         let serving = Serving { pool: workers, read_only: self.read_only, patience: Duration::from_secs(60) };
@@ -116,14 +126,24 @@ fn asked_to_stop() -> anyhow::Result<impl Future<Output = ()>> {
 
 /// Answers the queries of a server; started by it.
 #[derive(clap::Args)]
-pub(super) struct Worker {}
+pub(super) struct Worker {
+    /// The endpoints that queries may ask, in JSON
+    #[arg(long, value_parser = federation)]
+    federation: Option<Federation>,
+}
+
+fn federation(text: &str) -> Result<Federation, serde_json::Error> {
+    serde_json::from_str(text)
+}
 
 impl Worker {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         // A snapshot can be asked without a catalogue around it; only searching needs one.
         let search = general.home().ok().map(|home| searching(&home));
         let rewrite = search.as_ref().map(|search| search as pool::Rewrite<'_>);
-        pool::work(|number| snapshot::open(&general.catalogue, number), rewrite)?;
+        let federating = self.federation.map(federating).transpose()?;
+        let elsewhere = federating.as_ref().map(|federating| federating as pool::Elsewhere<'_>);
+        pool::work(|number| snapshot::open(&general.catalogue, number), rewrite, elsewhere)?;
         Ok(Done::Well)
     }
 }

@@ -1,8 +1,10 @@
 //! The catalogue directory: its settings and its lock.
 
+mod federation;
 mod lock;
 mod settings;
 
+pub use federation::{Endpoint, Federation};
 pub use lock::{Lock, LockError, Patience, RunLock};
 pub use settings::{Limits, Oai, Settings};
 

@@ -1,5 +1,6 @@
 //! `pinakes.toml`, as `init` writes it and every command reads it.
 
+use super::federation::Federation;
 use serde::Deserialize;
 
 /// What a catalogue is set to. Unknown keys are errors: a typing mistake must not pass for a
@@ -15,6 +16,8 @@ pub struct Settings {
     pub limits: Limits,
     #[serde(default)]
     pub oai: Oai,
+    #[serde(default)]
+    pub federation: Federation,
     /// `[source.KEY]`: read by [`Registry`](crate::source::Registry), which says all that is
     /// wrong with them, and where.
     #[serde(default, rename = "source")]
@@ -62,6 +65,7 @@ impl Settings {
                 "`email` in `[oai]` is `{email}`, which is no address like `librarian@library.example`"
             ));
         }
+        settings.federation.check()?;
         Ok(settings)
     }
 
@@ -88,6 +92,11 @@ impl Settings {
              # What the server tells harvesters; without these lines, what follows from `base`.\n\
              # name = \"Catalogue of the Library of Example\"\n\
              # email = \"librarian@library.example\"\n\
+             \n\
+             [federation]\n\
+             # Which SPARQL endpoints a query at `/sparql` may ask by `SERVICE`, each by its exact\n\
+             # IRI; without this line none. One at a private address needs `allow_private` beside it.\n\
+             # endpoints = [{{ iri = \"https://sparql.example/query\" }}]\n\
              \n\
              # Sources are described in files under `sources/`, or here below `[source.KEY]`;\n\
              # `pinakes source add` writes them.\n",
@@ -116,14 +125,18 @@ mod tests {
         assert_eq!(settings.base, "https://c.example/");
         assert_eq!(settings.limits, Limits::default());
         assert_eq!(settings.oai, Oai::default());
+        assert!(settings.federation.is_empty());
     }
 
     /// Whoever takes the marks of comments away gets settings.
     #[test]
     fn what_the_template_suggests_is_right() {
-        let text =
-            Settings::template("https://c.example/").replace("# name", "name").replace("# email", "email");
-        let oai = Settings::read(&text).unwrap().oai;
+        let mut text = Settings::template("https://c.example/");
+        for key in ["name", "email", "endpoints"] {
+            text = text.replace(&format!("# {key} = "), &format!("{key} = "));
+        }
+        let Settings { oai, federation, .. } = Settings::read(&text).unwrap();
+        assert_eq!(federation.endpoints.len(), 1);
         assert!(oai.name.is_some());
         assert_eq!(oai.email.as_deref(), Some("librarian@library.example"));
     }
@@ -139,6 +152,19 @@ mod tests {
             assert!(message.contains("[oai]"), "{bad}: {message}");
         }
         assert!(Settings::read("version = 1\nbase = \"http://x/\"\n[oai]\nmail = \"\"\n").is_err());
+    }
+
+    #[test]
+    fn an_endpoint_that_is_none_is_an_error() {
+        let read = |endpoint: &str| {
+            let text = format!("version = 1\nbase = \"http://x/\"\n[federation]\nendpoints = [{endpoint}]\n");
+            Settings::read(&text).map(|settings| settings.federation)
+        };
+        let listed = read("{ iri = \"http://10.0.0.5/sparql\", allow_private = [\"10.0.0.5\"] }").unwrap();
+        assert_eq!(listed.endpoints[0].allow_private, ["10.0.0.5"]);
+        for bad in ["\"http://x/\"", "{}", "{ iri = \"x\" }", "{ iri = \"http://x/\", private = true }"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
     }
 
     /// What is wrong in a source is said with its place, and must not keep everything else from

@@ -8,7 +8,7 @@ use super::fault::{Fault, FaultKind};
 use super::fetcher::Environment;
 use super::guard::{self, Refusal};
 use super::secret::{Secret, Secrets};
-use super::session::{Purpose, Question, Session, lock};
+use super::session::{Body, Purpose, Question, Session, lock};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
@@ -198,7 +198,7 @@ impl Session {
             return Ok(());
         }
         let url = url.clone();
-        let question = Question { url, purpose: Purpose::Login, attempts: 1, form: None, validators: None };
+        let question = Question { url, purpose: Purpose::Login, attempts: 1, body: None, validators: None };
         self.ask(&question).map(|_| ())
     }
 
@@ -210,7 +210,7 @@ impl Session {
             url: form.url.clone(),
             purpose: Purpose::Login,
             attempts: self.access.retries.attempts,
-            form: Some(&form.fields),
+            body: Some(Body::Form(&form.fields)),
             validators: None,
         };
         let refused = |detail: &str| self.refused(form.url.as_str(), (FaultKind::Login, detail.to_owned()));

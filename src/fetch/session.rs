@@ -5,7 +5,7 @@
 
 mod attempt;
 
-pub(super) use attempt::{Purpose, Question};
+pub(super) use attempt::{Body, Purpose, Question};
 
 use super::access::Access;
 use super::clock::Cancelled;
@@ -83,7 +83,13 @@ impl Session {
 
     /// The page at `url` if it has changed since it gave these validators, else status 304.
     pub fn get_if_changed(&self, url: &str, validators: &Validators) -> Result<Answer, Fault> {
-        self.page(url, Some(validators))
+        self.page(url, None, Some(validators))
+    }
+
+    /// What `url` answers to a text that is sent by POST. A redirect is a fault: the text goes where
+    /// it was meant to go and nowhere else.
+    pub fn post(&self, url: &str, media_type: &'static str, text: &str) -> Result<Answer, Fault> {
+        self.page(url, Some(Body::Text { media_type, text }), None)
     }
 
     /// What the origin of `url` asks of robots, whether or not this session heeds it.
@@ -102,10 +108,15 @@ impl Session {
         self.logout()
     }
 
-    fn page(&self, url: &str, validators: Option<&Validators>) -> Result<Answer, Fault> {
+    fn page(
+        &self,
+        url: &str,
+        body: Option<Body<'_>>,
+        validators: Option<&Validators>,
+    ) -> Result<Answer, Fault> {
         let address = guard::parse(url).map_err(|refusal| self.refused(url, refusal))?;
         let attempts = self.access.retries.attempts;
-        let question = Question { url: address, purpose: Purpose::Page, attempts, form: None, validators };
+        let question = Question { url: address, purpose: Purpose::Page, attempts, body, validators };
         let (url, reply) = self.ask(&question)?;
         let text = |name| reply.header(name).map(str::to_owned);
         Ok(Answer {
@@ -224,7 +235,7 @@ impl Session {
 
 impl Transport for Session {
     fn get(&self, url: &str) -> Result<Answer, Fault> {
-        self.page(url, None)
+        self.page(url, None, None)
     }
 }
 

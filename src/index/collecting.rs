@@ -1,29 +1,29 @@
-//! One pass over all hits: how many, which come first, and how they are distributed.
+//! One pass over all hits: how many, which come first, and, if somebody counts them, which.
 
-use super::facets::{self, Counts, Facet, Tally, YEARS};
+use super::facets::YEARS;
 use super::schema::{FIRST_SEEN, TIE};
 use super::searching::Sort;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
-use tantivy::{DocAddress, DocId, Score, SegmentOrdinal, SegmentReader};
+use tantivy::{BitSet, DocAddress, DocId, Score, SegmentOrdinal, SegmentReader};
 
 /// What is wanted of the hits.
 pub(super) struct Gather {
     pub sort: Sort,
     /// How many hits in order.
     pub first: usize,
-    pub facets: Vec<Facet>,
-    /// How many values of each facet.
-    pub values: usize,
+    /// Whether to note every one of them.
+    pub all: bool,
 }
 
 /// What was found.
 pub(super) struct Gathered {
     pub total: u64,
     pub first: Vec<Ranked>,
-    pub facets: Vec<Counts>,
+    /// By segment; none if not all were to be noted.
+    pub all: Vec<(SegmentOrdinal, BitSet)>,
 }
 
 /// A hit and its place in the order: greater comes first.
@@ -60,10 +60,9 @@ impl Collector for Gather {
             },
             Sort::FirstSeen => columns.column_opt::<i64>(FIRST_SEEN)?.map_or(Key::None, Key::Latest),
         };
-        let tallies =
-            self.facets.iter().map(|facet| Tally::new(*facet, segment)).collect::<Result<_, _>>()?;
         let tie = columns.column_opt::<u64>(TIE)?;
-        Ok(InSegment { number, key, tie, most: self.first, total: 0, first: BinaryHeap::new(), tallies })
+        let all = self.all.then(|| BitSet::with_max_value(segment.max_doc()));
+        Ok(InSegment { number, key, tie, most: self.first, total: 0, first: BinaryHeap::new(), all })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -72,19 +71,14 @@ impl Collector for Gather {
 
     fn merge_fruits(&self, segments: Vec<SegmentHits>) -> tantivy::Result<Gathered> {
         let total = segments.iter().map(|segment| segment.total).sum();
-        let mut first = Vec::new();
-        let mut by_facet: Vec<Vec<Tally>> = self.facets.iter().map(|_| Vec::new()).collect();
+        let (mut first, mut all) = (Vec::new(), Vec::new());
         for segment in segments {
             first.extend(segment.first);
-            by_facet.iter_mut().zip(segment.tallies).for_each(|(all, tally)| all.push(tally));
+            all.extend(segment.all.map(|hits| (segment.number, hits)));
         }
         first.sort_unstable_by(|left, right| right.cmp(left));
         first.truncate(self.first);
-        let facets = self.facets.iter().zip(by_facet);
-        let facets = facets
-            .map(|(facet, tallies)| facets::add_up(*facet, tallies, self.values))
-            .collect::<Result<_, _>>()?;
-        Ok(Gathered { total, first, facets })
+        Ok(Gathered { total, first, all })
     }
 }
 
@@ -105,13 +99,14 @@ pub(super) struct InSegment {
     most: usize,
     total: u64,
     first: BinaryHeap<Reverse<Ranked>>,
-    tallies: Vec<Tally>,
+    all: Option<BitSet>,
 }
 
 pub(super) struct SegmentHits {
+    number: SegmentOrdinal,
     total: u64,
     first: Vec<Ranked>,
-    tallies: Vec<Tally>,
+    all: Option<BitSet>,
 }
 
 impl SegmentCollector for InSegment {
@@ -119,7 +114,9 @@ impl SegmentCollector for InSegment {
 
     fn collect(&mut self, doc: DocId, score: Score) {
         self.total += 1;
-        self.tallies.iter_mut().for_each(|tally| tally.count(doc));
+        if let Some(all) = &mut self.all {
+            all.insert(doc);
+        }
         let key = match &self.key {
             // Scores are never negative, and then their bits are in the order of the numbers.
             Key::Score => i64::from(score.to_bits()),
@@ -140,6 +137,6 @@ impl SegmentCollector for InSegment {
 
     fn harvest(self) -> SegmentHits {
         let first = self.first.into_iter().map(|Reverse(ranked)| ranked).collect();
-        SegmentHits { total: self.total, first, tallies: self.tallies }
+        SegmentHits { number: self.number, total: self.total, first, all: self.all }
     }
 }

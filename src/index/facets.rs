@@ -1,6 +1,7 @@
 //! By what can hits be counted and narrowed, and how often does each value occur?
 //!
-//! Counting is exact and over all hits. Within a segment values are numbers, and a hit costs an
+//! Counting is exact and over all hits; which documents are looked at for it is decided by
+//! [`counting`](super::counting). Within a segment values are numbers, and a document costs an
 //! increment each. Between segments the numbers differ, so that counts are added up by value; but
 //! looking a value up costs more than counting it, and a facet may have a hundred thousand. So only
 //! those are looked up that can be among the most frequent: see [`frequent`].
@@ -62,6 +63,7 @@ pub fn decade(year: i64) -> i64 {
 }
 
 /// Counts one facet in one segment.
+#[derive(Clone)]
 pub(super) enum Tally {
     Absent,
     Words { column: StrColumn, counts: Vec<u32> },
@@ -89,25 +91,44 @@ impl Tally {
         })
     }
 
-    pub(super) fn count(&mut self, doc: DocId) {
+    /// Adds the values of documents.
+    pub(super) fn count(&mut self, documents: &[DocId]) {
         match self {
             Self::Absent => {}
             Self::Words { column, counts } => {
-                for number in column.term_ords(doc) {
+                for number in documents.iter().flat_map(|doc| column.term_ords(*doc)) {
                     if let Some(count) = counts.get_mut(number as usize) {
                         *count += 1;
                     }
                 }
             }
             Self::Years { column, counts, group } => {
-                // Years are stored in order, so those of one decade follow each other.
-                let mut last = None;
-                for year in column.values_for_doc(doc).map(*group) {
-                    if last.replace(year) != Some(year) {
-                        *counts.entry(year).or_default() += 1;
+                for doc in documents {
+                    // Years are stored in order, so those of one decade follow each other.
+                    let mut last = None;
+                    for year in column.values_for_doc(*doc).map(*group) {
+                        if last.replace(year) != Some(year) {
+                            *counts.entry(year).or_default() += 1;
+                        }
                     }
                 }
             }
+        }
+    }
+
+    /// Takes off what another tally, of some of the same documents, has counted.
+    pub(super) fn take_off(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Words { counts, .. }, Self::Words { counts: off, .. }) => {
+                counts.iter_mut().zip(off).for_each(|(count, off)| *count = count.saturating_sub(*off));
+            }
+            (Self::Years { counts, .. }, Self::Years { counts: off, .. }) => {
+                counts.retain(|year, count| {
+                    *count = count.saturating_sub(off.get(year).copied().unwrap_or_default());
+                    *count > 0
+                });
+            }
+            _ => {}
         }
     }
 }

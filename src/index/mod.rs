@@ -14,7 +14,8 @@
 //! | [`query`] | what did the reader ask for? |
 //! | [`expansion`] | which other words mean the same, or something narrower? |
 //! | [`matching`], [`searching`], [`collecting`] | which entries match, in which order, and why? |
-//! | [`facets`] | how are the hits distributed? |
+//! | [`facets`], [`counting`] | how are the hits distributed? |
+//! | [`keeping`] | which answers are given again? |
 //! | [`suggest`] | what could the reader be about to type? |
 //! | [`sparql`] | what does `pin:search` mean in a query? |
 //!
@@ -22,9 +23,11 @@
 
 pub mod analysis;
 mod collecting;
+mod counting;
 pub mod document;
 pub mod expansion;
 pub mod facets;
+mod keeping;
 mod matching;
 pub mod query;
 mod rescale;
@@ -93,6 +96,11 @@ pub struct Index {
     /// What the reader shows.
     shown: Mutex<State>,
     kept: suggest::Kept,
+    everything: counting::Everything,
+    answers: keeping::Answers,
+    /// Documents that were looked at, each time one was.
+    #[cfg(test)]
+    looked_at: std::sync::atomic::AtomicU64,
 }
 
 /// A commit, and the segments that hold it: they are tidied up behind commits.
@@ -145,7 +153,17 @@ impl Index {
         engine.tokenizers().register(WORDS, Words);
         let shown = Mutex::new(State::of(&engine.load_metas()?));
         let reader = engine.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { engine, schema, reader, shown, kept: suggest::Kept::default() })
+        Ok(Self {
+            engine,
+            schema,
+            reader,
+            shown,
+            kept: suggest::Kept::default(),
+            everything: counting::Everything::default(),
+            answers: keeping::Answers::default(),
+            #[cfg(test)]
+            looked_at: std::sync::atomic::AtomicU64::default(),
+        })
     }
 
     /// Shows the latest commit, of whichever process. Costs the reading of a small file if there
@@ -156,6 +174,8 @@ impl Index {
         if *shown != latest {
             self.reader.reload()?;
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            self.everything.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            self.answers.clear();
             *shown = latest;
         }
         Ok(())
@@ -177,5 +197,12 @@ impl Index {
 
     fn searcher(&self) -> Searcher {
         self.reader.searcher()
+    }
+
+    /// Notes work done, for tests that count it.
+    #[cfg_attr(not(test), allow(clippy::unused_self, unused_variables, reason = "only tests count"))]
+    fn looked_at(&self, documents: u64) {
+        #[cfg(test)]
+        self.looked_at.fetch_add(documents, std::sync::atomic::Ordering::Relaxed);
     }
 }

@@ -4,12 +4,14 @@ use super::collecting::{Gather, Ranked};
 use super::document::{Field, facet_value};
 use super::expansion::{Relation, Thesaurus};
 use super::facets::{Counts, Facet};
+use super::keeping::{Asked, Found};
 use super::matching::{Condition, conditions};
 use super::query;
 pub use super::schema::Shown;
 use super::{Index, IndexError};
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeInclusive};
+use std::sync::Arc;
 use tantivy::query::{
     AllQuery, BooleanQuery, ConstScoreQuery, EnableScoring, Occur, Query, RangeQuery, TermQuery,
 };
@@ -94,14 +96,47 @@ impl Index {
         let searcher = self.searcher();
         let conditions =
             conditions(&self.schema, &query::parse(request.text), request.field, request.thesaurus);
-        let query = self.compose(request, &conditions);
+        let found = self.find(&searcher, request, &conditions)?;
+        let last = request.offset.saturating_add(request.limit).min(found.first.len());
+        let page = found.first.get(request.offset..last).unwrap_or_default();
+        let hits = self.hits(&searcher, &conditions, page, request.sort)?;
+        Ok(Hits { total: found.total, hits, facets: found.facets.clone() })
+    }
+
+    /// What matches, at least as far as the page that is asked for.
+    fn find(
+        &self,
+        searcher: &Searcher,
+        request: &Request<'_>,
+        conditions: &[Condition],
+    ) -> Result<Arc<Found>, IndexError> {
         let first = request.offset.saturating_add(request.limit).min(DEEPEST);
-        let (sort, values) = (request.sort, request.values.min(MOST_VALUES));
-        let gather = Gather { sort, first, facets: request.facets.clone(), values };
-        let found = searcher.search(&query, &gather)?;
-        let page = found.first.get(request.offset..).unwrap_or_default();
-        let hits = self.hits(&searcher, &conditions, page, sort)?;
-        Ok(Hits { total: found.total, hits, facets: found.facets })
+        let values = request.values.min(MOST_VALUES);
+        if !conditions.is_empty() || request.only.is_some() {
+            return self.gather(searcher, request, conditions, first, values).map(Arc::new);
+        }
+        let asked = Asked::new(request, searcher.generation().generation_id(), first, values);
+        if let Some(found) = self.answers.get(&asked) {
+            return Ok(found);
+        }
+        let found = Arc::new(self.gather(searcher, request, conditions, asked.first, values)?);
+        self.answers.keep(asked, &found);
+        Ok(found)
+    }
+
+    fn gather(
+        &self,
+        searcher: &Searcher,
+        request: &Request<'_>,
+        conditions: &[Condition],
+        first: usize,
+        values: usize,
+    ) -> Result<Found, IndexError> {
+        let gather = Gather { sort: request.sort, first, all: !request.facets.is_empty() };
+        let gathered = searcher.search(&self.compose(request, conditions), &gather)?;
+        self.looked_at(gathered.total);
+        let facets = self.count(searcher, &gathered.all, &request.facets, values)?;
+        Ok(Found { total: gathered.total, first: gathered.first, facets })
     }
 
     /// The names of the best hits with their scores, as a search in SPARQL wants them.

@@ -156,6 +156,67 @@ fn facets_count_all_hits() {
     assert_eq!((hits.total, hits.hits.len()), (4, 0));
 }
 
+/// Counted over the documents themselves, by an index that has kept nothing.
+fn check_counts(index: &Index, documents: &[Document], request: &dyn Fn() -> Request<'static>) -> u64 {
+    use std::sync::atomic::Ordering::Relaxed;
+    let before = index.looked_at.load(Relaxed);
+    let found = index.search(&request()).unwrap();
+    assert_eq!(found, index_of(documents).search(&request()).unwrap());
+    index.looked_at.load(Relaxed) - before
+}
+
+#[test]
+fn what_is_asked_without_a_word_is_counted_once_for_each_commit() {
+    let mut documents = library();
+    let index = index_of(&documents);
+    let everything = || Request { limit: 2, facets: Facet::ALL.to_vec(), values: 9, ..Request::default() };
+    let english = || Request { filters: vec![(Facet::Language, "eng".to_owned())], ..everything() };
+    let recent = || Request { years: Some(1900..=2000), sort: Sort::Newest, ..everything() };
+    for request in [&everything as &dyn Fn() -> Request<'static>, &english, &recent] {
+        assert!(check_counts(&index, &documents, request) > 0);
+        assert_eq!(check_counts(&index, &documents, request), 0, "it was kept");
+        // Another page of the same hits.
+        assert_eq!(check_counts(&index, &documents, &|| Request { offset: 1, ..request() }), 0);
+    }
+    let mut writer = index.writer(BUDGET).unwrap();
+    documents.remove(0);
+    writer.remove("e:war");
+    let mut erewhon = document("e:erewhon", "Erewhon");
+    erewhon.languages = strings(&["eng", "lat"]);
+    erewhon.years = vec![1901, 1908, 1910];
+    writer.put(&erewhon).unwrap();
+    documents.push(erewhon);
+    writer.commit(2).unwrap();
+    assert_eq!(index.search(&everything()).unwrap().total, 4, "as of the commit that is shown");
+    index.refresh().unwrap();
+    for request in [&everything as &dyn Fn() -> Request<'static>, &english, &recent] {
+        assert!(check_counts(&index, &documents, request) > 0, "there is another commit");
+        assert_eq!(check_counts(&index, &documents, request), 0);
+    }
+}
+
+#[test]
+fn where_most_are_hits_the_others_are_counted() {
+    let mut documents = library();
+    documents.extend((0..60).map(|n| {
+        let mut one = document(&format!("e:{n}"), if n % 10 == 0 { "A rare bird" } else { "A bird" });
+        one.languages = strings(&[["eng", "lat", "rus"][n % 3]]);
+        one.years = vec![1900 + n as i32, 1905 + n as i32];
+        one
+    }));
+    let index = index_of(&documents);
+    let all_but =
+        |text| move || Request { text, facets: Facet::ALL.to_vec(), values: 9, ..Request::default() };
+    check_counts(&index, &documents, &all_but("-nowhere"));
+    let facets = Facet::ALL.len() as u64;
+    // The hits themselves, and for each facet the few that are told apart.
+    for (text, hits, few) in [("-peace", 62, 2), ("-rare", 58, 6), ("rare", 6, 6)] {
+        assert!(check_counts(&index, &documents, &all_but(text)) <= hits + few * facets, "{text}");
+    }
+    let decades = || Request { years: Some(1910..=1990), ..all_but("")() };
+    check_counts(&index, &documents, &decades);
+}
+
 #[test]
 fn d_5_expansion_finds_by_meaning_scores_lower_and_says_why() {
     let mut attack = document("e:attack", "After a heart attack");
@@ -367,7 +428,7 @@ proptest! {
     #[test]
     fn the_index_counts_as_a_naive_one_does(
         steps in prop::collection::vec((any_document(), 0..10u8), 1..40),
-        asked in prop::sample::select(vec!["", "red", "green", "blue", "grun", "mir", "wifi"]),
+        asked in prop::sample::select(vec!["", "red", "green", "blue", "grun", "mir", "wifi", "-red"]),
         language in prop::option::of(prop::sample::select(vec!["a", "b", "z"])),
     ) {
         let index = Index::in_memory().unwrap();
@@ -379,7 +440,13 @@ proptest! {
                     writer.remove(&document.iri);
                     naive.remove(&document.iri);
                 }
-                1 => writer.commit(1).unwrap(),
+                1 => {
+                    writer.commit(1).unwrap();
+                    // Whatever is kept of this commit says nothing of the next.
+                    index.refresh().unwrap();
+                    let facets = vec![Facet::Language, Facet::Subject, Facet::Year, Facet::Decade];
+                    index.search(&Request { limit: 100, facets, values: 100, ..Request::default() }).unwrap();
+                }
                 _ => {
                     writer.put(document).unwrap();
                     naive.insert(document.iri.clone(), document.clone());
@@ -390,7 +457,10 @@ proptest! {
         index.refresh().unwrap();
         let expected: Vec<&Document> = naive
             .values()
-            .filter(|document| asked.is_empty() || has(document, asked))
+            .filter(|document| match asked.strip_prefix('-') {
+                Some(word) => !has(document, word),
+                None => asked.is_empty() || has(document, asked),
+            })
             .filter(|document| language.is_none_or(|value| document.languages.iter().any(|one| one == value)))
             .collect();
         let request = |sort| Request {

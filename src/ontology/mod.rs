@@ -25,6 +25,7 @@ mod table;
 mod terms;
 mod vocabulary;
 
+use spargebra::SparqlParser;
 use std::io;
 use std::path::PathBuf;
 
@@ -46,6 +47,13 @@ pub const FUNCTIONS: &str = "https://w3id.org/pinakes/function#";
 pub fn prefixes() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = Prefixes::shipped().iter();
     rows.map(|prefix| (prefix.name.as_str(), prefix.namespace.as_str()))
+}
+
+/// A parser of SPARQL that knows the shipped table.
+pub fn sparql_parser() -> SparqlParser {
+    prefixes().fold(SparqlParser::new(), |parser, (prefix, namespace)| {
+        parser.clone().with_prefix(prefix, namespace).unwrap_or(parser)
+    })
 }
 
 /// The prefixed name for an IRI by the shipped table; see [`Prefixes::shorten`].

@@ -224,10 +224,12 @@ vocabularies! {
 
     /// SPARQL 1.1 Service Description.
     sd = "http://www.w3.org/ns/sparql-service-description#" {
+        BASIC_FEDERATED_QUERY "BasicFederatedQuery"
         DATASET "Dataset"
         DEFAULT_DATASET "defaultDataset"
         DEFAULT_GRAPH "defaultGraph"
         ENDPOINT "endpoint"
+        FEATURE "feature"
         GRAPH_CLASS "Graph"
         INPUT_FORMAT "inputFormat"
         RESULT_FORMAT "resultFormat"

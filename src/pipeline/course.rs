@@ -38,6 +38,7 @@ impl Course {
                 source::Granularity::Second => Granularity::Second,
             }),
             window_days: oai.window,
+            overlap: oai.overlap.unwrap_or(0),
             one_by_one: oai.verb == OaiVerb::ListIdentifiers,
             ..Plan::default()
         };

@@ -61,8 +61,8 @@ impl Shelves {
 
     /// Asks the newest snapshot.
     fn ask<T>(&self, ask: impl FnOnce(&Around<'_>) -> Result<T, CatalogueError>) -> Result<T, Refusal> {
-        let snapshot = self.reader.snapshot().map_err(|error| refusal(error.into()))?;
-        let around = Around { backend: snapshot.backend(), graphs: self.reader.graphs() };
+        let (_, catalogue) = self.reader.catalogue().map_err(|error| refusal(error.into()))?;
+        let around = Around { backend: catalogue.backend(), graphs: self.reader.graphs() };
         ask(&around).map_err(|error| refusal(error.into()))
     }
 
@@ -280,7 +280,7 @@ impl Library for Shelves {
         let mut standing = Standing {
             base: self.reader.graphs().base().to_owned(),
             version: env!("CARGO_PKG_VERSION"),
-            snapshot: self.reader.snapshot().ok().map(|snapshot| snapshot.number),
+            snapshot: self.reader.catalogue().ok().map(|(number, _)| number),
             ..Standing::default()
         };
         let index = match self.reader.index() {

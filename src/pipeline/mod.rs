@@ -10,6 +10,7 @@ mod course;
 mod coverage;
 mod described;
 mod explain;
+mod federating;
 mod following;
 mod harvest;
 mod holdings;
@@ -35,6 +36,7 @@ pub use compare::{Comparison, compare};
 pub use course::CourseError;
 pub use coverage::{coverage_of_files, coverage_of_source};
 pub use explain::{Origin, explain};
+pub use federating::{check_federation, federating};
 pub use following::{Followed, follow_rules};
 pub use harvest::{
     Course, End, HarvestRequest, Harvested, Note, Rehearsal, harvest, harvest_note, harvest_notes,
@@ -69,6 +71,7 @@ use crate::catalogue::CatalogueError;
 use crate::config::{ConfigError, LockError};
 use crate::decode::InputError;
 use crate::diagnostic::Diagnostic;
+use crate::fetch::Fault;
 use crate::index::IndexError;
 use crate::source::SourceError;
 
@@ -92,6 +95,8 @@ pub enum PipelineError {
     Source(#[from] SourceError),
     #[error(transparent)]
     Resolve(ResolveError),
+    #[error("an endpoint in `[federation]` cannot be asked: {0}")]
+    Federation(#[source] Fault),
     #[error("cannot read the rules in `{0}`")]
     Mappings(String, #[source] std::io::Error),
     #[error("`{0}` is gone, and with it the records as received; restore it from a backup")]

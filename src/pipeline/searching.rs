@@ -7,8 +7,7 @@
 use super::concepts::concepts;
 use super::indexing::index_folder;
 use super::{PipelineError, Session};
-use crate::catalogue::snapshot::{self, Snapshot};
-use crate::catalogue::{CatalogueError, Graphs};
+use crate::catalogue::{Catalogue, CatalogueError, Graphs, snapshot};
 use crate::config::Home;
 use crate::index::sparql::{SearchRequest, rewrite};
 use crate::index::{Concepts, Index, IndexError, Request, Thesaurus};
@@ -24,7 +23,8 @@ pub struct Reader {
     directory: PathBuf,
     graphs: Graphs,
     index: Mutex<Option<Arc<Index>>>,
-    snapshot: Mutex<Option<Arc<Snapshot>>>,
+    /// The newest snapshot that was asked for, by its number.
+    snapshot: Mutex<Option<(u64, Arc<Catalogue>)>>,
     /// With the number of the snapshot they were read from.
     concepts: Mutex<Option<(u64, Arc<Concepts>)>>,
 }
@@ -64,17 +64,22 @@ impl Reader {
         Ok(index)
     }
 
-    /// The newest snapshot.
-    pub fn snapshot(&self) -> Result<Arc<Snapshot>, CatalogueError> {
+    /// The catalogue as of the newest snapshot, and the number of that.
+    pub fn catalogue(&self) -> Result<(u64, Arc<Catalogue>), CatalogueError> {
         let mut held = lock(&self.snapshot);
         let mut tries = 0;
         loop {
             let number = snapshot::current(&self.directory).ok_or(CatalogueError::NoSuchSnapshot(0))?;
-            if let Some(known) = held.as_ref().filter(|known| known.number == number) {
-                return Ok(Arc::clone(known));
+            if let Some((_, known)) = held.as_ref().filter(|(known, _)| *known == number) {
+                return Ok((number, Arc::clone(known)));
             }
             match snapshot::open(&self.directory, number) {
-                Ok(opened) => return Ok(Arc::clone(held.insert(Arc::new(opened)))),
+                Ok(opened) => {
+                    let catalogue = Arc::new(opened.into_catalogue(self.graphs.clone()));
+                    *held = Some((number, Arc::clone(&catalogue)));
+                    return Ok((number, catalogue));
+                }
+                // A newer one came in between.
                 Err(CatalogueError::NoSuchSnapshot(_)) if tries < TRIES => tries += 1,
                 Err(error) => return Err(error),
             }
@@ -83,15 +88,15 @@ impl Reader {
 
     /// The concepts of the newest snapshot, read when they are first asked for.
     pub fn concepts(&self) -> Result<Arc<Concepts>, CatalogueError> {
-        let snapshot = self.snapshot()?;
+        let (newest, catalogue) = self.catalogue()?;
         let mut held = lock(&self.concepts);
         if let Some((number, concepts)) = held.as_ref()
-            && *number == snapshot.number
+            && *number == newest
         {
             return Ok(Arc::clone(concepts));
         }
-        let read = Arc::new(concepts(snapshot.backend(), &self.graphs)?);
-        *held = Some((snapshot.number, Arc::clone(&read)));
+        let read = Arc::new(concepts(catalogue.backend(), &self.graphs)?);
+        *held = Some((newest, Arc::clone(&read)));
         Ok(read)
     }
 }
@@ -203,11 +208,11 @@ mod tests {
         let directory = TempDir::new().unwrap();
         let home = home(&directory);
         let reader = Reader::new(&home);
-        assert!(matches!(reader.snapshot(), Err(CatalogueError::NoSuchSnapshot(0))));
+        assert!(matches!(reader.catalogue(), Err(CatalogueError::NoSuchSnapshot(0))));
         let store = Embedded::open(&home.store()).unwrap();
         for number in 1..=3 {
             snapshot::publish(&store, &home.directory).unwrap();
-            assert_eq!(reader.snapshot().unwrap().number, number);
+            assert_eq!(reader.catalogue().unwrap().0, number);
             assert!(reader.concepts().unwrap().is_empty());
         }
     }

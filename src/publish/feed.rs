@@ -5,7 +5,7 @@
 //! whoever makes the list orders it by the first, not by the second.
 
 use super::oai::Datestamp;
-use super::write::xml::escape;
+use super::write::xml::{attribute, text};
 
 /// A feed, or one page of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,24 +107,6 @@ fn link(out: &mut String, rel: &str, href: &str) {
     attribute(out, "rel", rel);
     attribute(out, "href", href);
     out.push_str("/>\n");
-}
-
-fn text(out: &mut String, name: &str, content: &str) {
-    out.push('<');
-    out.push_str(name);
-    out.push('>');
-    escape(content, out);
-    out.push_str("</");
-    out.push_str(name);
-    out.push_str(">\n");
-}
-
-fn attribute(out: &mut String, name: &str, value: &str) {
-    out.push(' ');
-    out.push_str(name);
-    out.push_str("=\"");
-    escape(value, out);
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -77,6 +77,9 @@ fn service_description(site: &Site) -> Vec<Triple> {
         triples.push(about.is(sd::SUPPORTED_LANGUAGE, sd::SPARQL11_UPDATE.into_owned()));
         triples.extend(offers().map(|format| about.is(sd::INPUT_FORMAT, format)));
     }
+    if site.settings.federated {
+        triples.push(about.is(sd::FEATURE, sd::BASIC_FEDERATED_QUERY.into_owned()));
+    }
     let results = RESULTS.iter().map(|offer| NamedNode::new_unchecked(offer.form.iri()));
     triples.extend(results.chain(offers()).map(|format| about.is(sd::RESULT_FORMAT, format)));
     triples

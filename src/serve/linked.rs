@@ -48,10 +48,12 @@ async fn show(site: &Site, uri: &Uri, headers: &HeaderMap) -> Answer {
         .map(|(_, value)| value.into_owned());
     let (mut stem, mut suffix) = by_suffix(path);
     let mut found = site.service.describe(named(site, stem)?).await?;
-    if found.is_none() && suffix.is_some() {
+    if suffix.is_some() && found.as_ref().is_none_or(|found| found.gone) {
         // What looks like a suffix may be the end of an id.
-        (stem, suffix) = (path, None);
-        found = site.service.describe(named(site, stem)?).await?;
+        let whole = site.service.describe(named(site, path)?).await?;
+        if whole.is_some() {
+            (stem, suffix, found) = (path, None, whole);
+        }
     }
     let description = found.ok_or_else(Problem::not_found)?;
     let local = Local::new(&site.settings.base, &site.base_path);

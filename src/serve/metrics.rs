@@ -72,6 +72,7 @@ impl Metrics {
             ("workers", "gauge", "Query workers.", status.workers),
             ("workers_busy", "gauge", "Query workers at work.", status.workers_busy),
             ("workers_lost_total", "counter", "Query workers killed or died.", status.workers_lost),
+            ("glances_total", "counter", "Queries answered without a worker.", status.glances),
             ("queries_waiting", "gauge", "Queries that wait for a worker.", status.waiting),
         ] {
             header(&mut out, name, kind, help);

@@ -42,6 +42,7 @@ mod stream;
 mod tests;
 pub mod token;
 mod update;
+mod wording;
 
 pub use access::{Access, Holder, Role};
 pub use limits::Limits;
@@ -79,6 +80,8 @@ pub struct Settings {
     pub base: String,
     /// Nobody may write.
     pub read_only: bool,
+    /// Queries may ask other endpoints.
+    pub federated: bool,
     /// Who may read: [`Role::Anonymous`] is everybody.
     pub read: Role,
     /// The file with the tokens.

@@ -1,10 +1,11 @@
-//! An entity as a page: what it is called and is, what is said of it, where else it is known, and
-//! what leads to it. Complete without script, styled by `style.css`.
+//! An entity as a page: what it is called and is, what is said of it, which records say so, where
+//! else it is known, and what leads to it. Complete without script, styled by `style.css`.
 
 use super::html::Html;
 use super::negotiate::VIEWS;
 use super::service::Description;
-use crate::ontology::{bf, dcterms, owl, rdf, rdfs, shorten, skos};
+use super::wording::{self, capitalized};
+use crate::ontology::{bf, dcterms, owl, pin, rdf, rdfs, shorten, skos};
 use axum::http::StatusCode;
 use oxrdf::{Literal, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +46,11 @@ impl<'a> Local<'a> {
     fn within(&self, iri: &str) -> Option<String> {
         iri.strip_prefix(self.base).map(|rest| format!("{}{rest}", self.path))
     }
+
+    /// What a name of the catalogue has behind the base, if it is not the base.
+    fn path_of<'b>(&self, iri: &'b str) -> Option<&'b str> {
+        iri.strip_prefix(self.base).filter(|rest| !rest.is_empty())
+    }
 }
 
 /// The page of an entity.
@@ -54,6 +60,7 @@ pub fn page(description: &Description, local: &Local<'_>) -> String {
     page.head(&mut html);
     page.title(&mut html);
     page.statements(&mut html);
+    page.records(&mut html);
     page.elsewhere(&mut html);
     page.inbound(&mut html);
     page.foot(&mut html);
@@ -151,21 +158,21 @@ impl<'a> Page<'a> {
         self.local.link(self.description.iri.as_str())
     }
 
-    /// What a thing or property is called: as the catalogue says, else by its IRI.
+    /// What a thing is called: as the catalogue says, else by its IRI, as short as it can be.
     fn name(&self, iri: &NamedNode) -> String {
-        match self.description.labels.get(iri.as_str()) {
-            Some(label) => label.clone(),
-            None => shorten(iri.as_str()).unwrap_or_else(|| iri.as_str().to_owned()),
+        if let Some(label) = self.description.labels.get(iri.as_str()) {
+            return label.clone();
         }
+        let short = || shorten(iri.as_str()).unwrap_or_else(|| iri.as_str().to_owned());
+        self.local.path_of(iri.as_str()).map_or_else(short, str::to_owned)
     }
 
     /// A property as people say it: `mainTitle` is "Main title".
     fn property(&self, iri: &NamedNode) -> String {
-        if let Some(label) = self.description.labels.get(iri.as_str()) {
-            return label.clone();
+        match self.description.labels.get(iri.as_str()) {
+            Some(label) => capitalized(label),
+            None => wording::property(iri),
         }
-        let local = iri.as_str().rsplit(['#', '/']).next().filter(|name| !name.is_empty());
-        spoken(local.unwrap_or(iri.as_str()))
     }
 
     fn head(&self, html: &mut Html) {
@@ -208,6 +215,7 @@ impl<'a> Page<'a> {
         };
         let is_elsewhere_on_the_page = |triple: &Triple| {
             triple.predicate == rdf::TYPE
+                || triple.predicate == pin::MEMBER
                 || is_of(triple, &SUMMARIES)
                 || is_of(triple, &ELSEWHERE)
                 || is_of(triple, &NAMES) && heading.as_ref() == Some(&triple.object)
@@ -216,20 +224,24 @@ impl<'a> Page<'a> {
             self.own().iter().copied().filter(|triple| !is_elsewhere_on_the_page(triple)).collect();
         if !rest.is_empty() {
             html.markup("<section><h2>Description</h2>");
-            self.list(html, &rest, &mut vec![self.me.clone()]);
+            self.list(html, &rest, "", &mut vec![self.me.clone()]);
             html.markup("</section>");
         }
     }
 
-    /// Properties and their values; `path` are the nodes this stands in, so that none is shown
-    /// inside itself.
-    fn list(&self, html: &mut Html, triples: &[&Triple], path: &mut Vec<String>) {
+    /// Properties and their values, of a node that is the value of `property`; `path` are the nodes
+    /// this stands in, so that none is shown inside itself.
+    fn list(&self, html: &mut Html, triples: &[&Triple], property: &str, path: &mut Vec<String>) {
         let mut by_property: BTreeMap<String, Vec<&Term>> = BTreeMap::new();
         for triple in triples {
             match &triple.object {
-                // What kind of node it is stands above the rest, as on the page itself.
+                // What kind of node it is stands above the rest, as on the page itself, unless the
+                // property has said it.
                 Term::NamedNode(kind) if triple.predicate == rdf::TYPE => {
-                    html.markup("<p class=\"kind\">").text(&self.property(kind)).markup("</p>");
+                    let kind = self.property(kind);
+                    if kind != property {
+                        html.markup("<p class=\"kind\">").text(&kind).markup("</p>");
+                    }
                 }
                 object => by_property.entry(self.property(&triple.predicate)).or_default().push(object),
             }
@@ -241,7 +253,7 @@ impl<'a> Page<'a> {
             html.markup("<div><dt>").text(&property).markup("</dt><dd><ul>");
             for value in values.iter().take(VALUES) {
                 html.markup("<li>");
-                self.value(html, value, path);
+                self.value(html, value, &property, path);
                 html.markup("</li>");
             }
             if values.len() > VALUES {
@@ -252,15 +264,9 @@ impl<'a> Page<'a> {
         html.markup("</dl>");
     }
 
-    fn value(&self, html: &mut Html, value: &Term, path: &mut Vec<String>) {
+    fn value(&self, html: &mut Html, value: &Term, property: &str, path: &mut Vec<String>) {
         let node = match value {
-            Term::Literal(literal) => {
-                html.isolated(literal.value(), literal.language());
-                if let Some(language) = literal.language() {
-                    html.markup(" <small>").text(language).markup("</small>");
-                }
-                return;
-            }
+            Term::Literal(literal) => return self.literal(html, literal),
             Term::NamedNode(node) => NamedOrBlankNode::from(node.clone()).to_string(),
             Term::BlankNode(node) => NamedOrBlankNode::from(node.clone()).to_string(),
             #[allow(unreachable_patterns, reason = "triple terms, where RDF 1.2 is compiled in")]
@@ -274,12 +280,35 @@ impl<'a> Page<'a> {
             && path.len() < DEPTH
         {
             path.push(node);
-            self.list(html, said, path);
+            match only_text(said) {
+                Some(text) => self.text_of(html, said, text, property),
+                None => self.list(html, said, property, path),
+            }
             path.pop();
         } else if let Term::NamedNode(node) = value {
             self.link(html, node);
         } else {
             html.markup("…");
+        }
+    }
+
+    fn literal(&self, html: &mut Html, literal: &Literal) {
+        html.isolated(literal.value(), literal.language());
+        if let Some(language) = literal.language() {
+            html.markup(" <small>").text(language).markup("</small>");
+        }
+    }
+
+    /// A node that is no more than a text, and what kind of text.
+    fn text_of(&self, html: &mut Html, said: &[&Triple], text: &Literal, property: &str) {
+        self.literal(html, text);
+        for triple in said {
+            if let Term::NamedNode(kind) = &triple.object {
+                let kind = self.property(kind);
+                if kind != property {
+                    html.markup(" <small>").text(&kind).markup("</small>");
+                }
+            }
         }
     }
 
@@ -290,16 +319,40 @@ impl<'a> Page<'a> {
         };
     }
 
+    /// The records that describe it, each with its source and number there: they often have one name.
+    fn records(&self, html: &mut Html) {
+        let members: BTreeSet<&NamedNode> = self.values(&[pin::MEMBER]).collect();
+        if members.is_empty() {
+            return;
+        }
+        html.markup("<section><h2>Records <small>").text(&members.len().to_string());
+        html.markup("</small></h2><ul>");
+        for member in members.into_iter().take(VALUES) {
+            html.markup("<li>");
+            self.link(html, member);
+            let place = self.local.path_of(member.as_str()).and_then(|path| path.strip_prefix("record/"));
+            if let Some(record) = place.and_then(|place| place.split('#').next()) {
+                html.markup(" <small>").text(record).markup("</small>");
+            }
+            html.markup("</li>");
+        }
+        html.markup("</ul></section>");
+    }
+
+    /// The things that properties lead to.
+    fn values<'b>(
+        &'b self,
+        properties: &'b [NamedNodeRef<'static>],
+    ) -> impl Iterator<Item = &'a NamedNode> + 'b {
+        let of = self.own().iter().filter(|triple| properties.iter().any(|one| triple.predicate == *one));
+        of.filter_map(|triple| match &triple.object {
+            Term::NamedNode(value) => Some(value),
+            _ => None,
+        })
+    }
+
     fn elsewhere(&self, html: &mut Html) {
-        let others: BTreeSet<&NamedNode> = self
-            .own()
-            .iter()
-            .filter(|triple| ELSEWHERE.iter().any(|property| triple.predicate == *property))
-            .filter_map(|triple| match &triple.object {
-                Term::NamedNode(other) => Some(other),
-                _ => None,
-            })
-            .collect();
+        let others: BTreeSet<&NamedNode> = self.values(&ELSEWHERE).collect();
         if others.is_empty() {
             return;
         }
@@ -343,7 +396,7 @@ impl<'a> Page<'a> {
     }
 
     fn foot(&self, html: &mut Html) {
-        html.markup("</article></main>\n<footer><ul>");
+        html.markup("</article></main>\n<footer><p>As data:</p><ul>");
         for view in VIEWS.iter().filter(|view| view.suffix() != "html") {
             let place = format!("{}.{}", self.place(), view.suffix());
             html.markup("<li>").link(&place, view.media_type()).markup("</li>");
@@ -352,22 +405,11 @@ impl<'a> Page<'a> {
     }
 }
 
-/// `mainTitle` and `main_title` as words.
-fn spoken(name: &str) -> String {
-    let mut words = String::new();
-    let mut lower_before = false;
-    for c in name.chars() {
-        if matches!(c, '_' | '-') {
-            words.push(' ');
-        } else if c.is_uppercase() && lower_before {
-            words.push(' ');
-            words.extend(c.to_lowercase());
-        } else if words.is_empty() {
-            words.extend(c.to_uppercase());
-        } else {
-            words.push(c);
-        }
-        lower_before = c.is_lowercase();
+/// The text of a node that has nothing else but a kind.
+fn only_text<'a>(said: &[&'a Triple]) -> Option<&'a Literal> {
+    let mut rest = said.iter().filter(|triple| triple.predicate != rdf::TYPE);
+    match (rest.next().map(|triple| &triple.object), rest.next()) {
+        (Some(Term::Literal(text)), None) => Some(text),
+        _ => None,
     }
-    words
 }

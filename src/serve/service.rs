@@ -106,6 +106,9 @@ pub enum Refusal {
     Forbidden(String),
     #[error("{0}")]
     TooLarge(String),
+    /// An endpoint that the query asks by `SERVICE` did not answer.
+    #[error("{0}")]
+    Elsewhere(String),
     #[error("the query took longer than it may and was stopped; ask for less, or add a LIMIT")]
     TimedOut,
     #[error("the query needed more memory than it may have and was stopped; ask for less")]
@@ -217,4 +220,6 @@ pub struct Status {
     pub waiting: u64,
     /// Workers that were killed or died.
     pub workers_lost: u64,
+    /// Queries that needed no worker.
+    pub glances: u64,
 }

@@ -162,6 +162,7 @@ pub fn settings() -> Settings {
         public: false,
         base: BASE.to_owned(),
         read_only: false,
+        federated: false,
         read: Role::Anonymous,
         tokens: PathBuf::new(),
         limits: Limits::default(),

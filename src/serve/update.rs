@@ -3,10 +3,11 @@
 
 use super::access::{Holder, Role};
 use super::service::Refusal;
+use crate::ontology::sparql_parser;
 use oxrdf::{GraphName, NamedNode};
+use spargebra::GraphUpdateOperation;
 use spargebra::algebra::{GraphTarget, QueryDataset};
 use spargebra::term::GraphNamePattern;
-use spargebra::{GraphUpdateOperation, SparqlParser};
 
 /// An update that nobody has parsed yet.
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ impl Update {
     /// are a conflict. `LOAD` is refused: this server fetches nothing for anybody.
     pub fn parse(&self, base: &str, by: &Holder) -> Result<spargebra::Update, Refusal> {
         by.at_least(Role::Writer).map_err(|problem| Refusal::Forbidden(problem.message))?;
-        let mut update = SparqlParser::new()
+        let mut update = sparql_parser()
             .with_base_iri(&self.base)
             .map_err(|error| Refusal::Malformed(error.to_string()))?
             .parse_update(&self.text)

@@ -75,6 +75,27 @@ fn s0_3_only_what_changed_is_moved() {
     }
 }
 
+/// A source's overlap reaches the repository: the next harvest asks from so many seconds earlier.
+#[test]
+fn an_overlap_is_asked_for() {
+    let serving = Repository::seeded(5).records(10).serve();
+    let mut asked = Vec::new();
+    for overlap in [0, 3600] {
+        let desk = desk_with(&serving);
+        let file = format!("{CATALOGUE}/sources/repo.toml");
+        let text = String::from_utf8(desk.read(&file)).unwrap();
+        desk.write(&file, text.replace("prefix =", &format!("overlap = {overlap}\nprefix =")));
+        desk.run("pinakes harvest").ok();
+        serving.clear_log();
+        desk.run("pinakes harvest").ok();
+        let from = serving.log().iter().find_map(|request| request.argument("from").map(str::to_owned));
+        asked.push(from.unwrap().parse::<jiff::Timestamp>().unwrap().as_second());
+    }
+    let apart = asked[0] - asked[1];
+    // The repository's clock may go on between the two.
+    assert!((3500..=3600).contains(&apart), "{asked:?}");
+}
+
 /// S0.1, the OAI half: what SPARQL finds is what the repository has.
 #[test]
 fn s0_1_what_is_harvested_can_be_asked_for() {

@@ -1,8 +1,7 @@
 //! SPARQL, the graph store and linked data.
 
-use super::Server;
-use super::server::token;
-use super::support::{BASE, Desk, project};
+use super::support::server::{Server, token};
+use super::support::{BASE, Desk, marc, project};
 
 fn resolved() -> Desk {
     let desk = Desk::with_sample();
@@ -181,4 +180,82 @@ fn import_and_resolve_are_seen_by_the_next_request() {
     assert!(server.count("SELECT (COUNT(?e) AS ?n) { ?e pin:member ?m }") > seen);
     desk.run("pinakes backup copy").ok();
     assert_eq!(server.stop(), Some(0));
+}
+
+/// A record that was withdrawn was there once, and the answer says so; what never was is not found.
+#[test]
+fn a_withdrawn_record_is_gone() {
+    let desk = Desk::new();
+    let server = Server::start(&desk, &[]);
+    let take = |record: Vec<u8>| {
+        desk.write("one.mrc", record);
+        desk.run("pinakes import --quiet --source shop one.mrc").ok();
+    };
+    take(marc::book("b1", "Walden"));
+    take(marc::book("b2", "Erewhon"));
+    server.get("/record/shop/b1", &[]).is(200);
+    take(marc::deleted("b1"));
+    for merged in [false, true] {
+        if merged {
+            desk.run("pinakes resolve --quiet").ok();
+        }
+        server.get("/record/shop/b1", &[]).is(410);
+        server.get("/record/shop/b1.ttl", &[]).is(410);
+        server.get("/record/shop/b2", &[]).is(200);
+        server.get("/record/shop/b3", &[]).is(404);
+    }
+    take(marc::book("b1", "Walden"));
+    server.get("/record/shop/b1", &[]).is(200);
+}
+
+/// H.2: "One query returns a work with topics, emotions, authorities, sources"
+#[test]
+fn h_2_one_query_returns_a_work_with_its_enrichments() {
+    let desk = resolved();
+    let writer = token(&desk, "--role writer");
+    let server = Server::start(&desk, &[]);
+    let query = std::fs::read_to_string(project("queries/report/enriched-works.rq")).unwrap();
+    let row = |work: &str| {
+        let found = server.query(&query);
+        let rows = found["results"]["bindings"].as_array().unwrap().clone();
+        let row = rows.into_iter().find(|row| row["work"]["value"] == work);
+        row.unwrap_or_else(|| panic!("{work} is missing"))
+    };
+    let values = |row: &serde_json::Value, name: &str| -> Vec<String> {
+        let text = row[name]["value"].as_str().unwrap_or_default();
+        let mut values: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        values.sort();
+        values
+    };
+    // One that two sources describe, by somebody whom an authority file knows.
+    let found = server.query(
+        "SELECT ?work ?name { ?work a bf:Work ; pin:member ?one, ?other ; bf:contribution/bf:agent ?agent . \
+         ?agent owl:sameAs|skos:exactMatch ?name GRAPH ?a { ?one a ?c . ?a pin:source ?here } \
+         GRAPH ?b { ?other a ?d . ?b pin:source ?there } FILTER(STR(?here) < STR(?there)) } ORDER BY ?work LIMIT 1",
+    );
+    let found = &found["results"]["bindings"][0];
+    let (work, name) = (found["work"]["value"].as_str().unwrap(), found["name"]["value"].as_str().unwrap());
+    let before = row(work);
+    assert!(before["label"]["value"].as_str().is_some_and(|label| !label.is_empty()));
+    assert!(values(&before, "authorities").contains(&name.to_owned()), "{before}");
+    assert!(values(&before, "sources").len() > 1, "{before}");
+    assert!(values(&before, "topics").is_empty() && values(&before, "emotions").is_empty());
+    // What enriches writes a graph of its own, in the ontology's terms.
+    let enrichments = format!(
+        "INSERT DATA {{ GRAPH <{BASE}graph/machine> {{ <{work}> pin:topic <{BASE}topic/solitude>, <{BASE}topic/nature> ; \
+         pin:emotion <{BASE}emotion/joy> ; pin:assignment <{BASE}graph/machine#1> . \
+         <{BASE}graph/machine#1> a pin:EmotionAssignment ; pin:assigned <{BASE}emotion/joy> ; pin:score 0.7 }} }}"
+    );
+    server.update(&writer, &enrichments).unwrap().is(204);
+    let after = row(work);
+    assert_eq!(values(&after, "topics"), ["nature", "solitude"].map(|topic| format!("{BASE}topic/{topic}")));
+    assert_eq!(values(&after, "emotions"), [format!("{BASE}emotion/joy")]);
+    assert_eq!(values(&after, "authorities"), values(&before, "authorities"));
+    assert_eq!(values(&after, "sources"), values(&before, "sources"));
+    // Another run of resolving leaves them alone, and they can be dropped without a trace.
+    desk.run("pinakes resolve --quiet --since ever").ok();
+    assert_eq!(row(work), after);
+    let bearer = format!("Bearer {writer}");
+    server.ask("DELETE", "/graph/machine", &[("Authorization", &bearer)], b"").is(204);
+    assert_eq!(row(work), before);
 }

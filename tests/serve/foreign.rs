@@ -1,6 +1,6 @@
 //! Clients of others, unmodified.
 
-use super::Server;
+use super::support::server::Server;
 use super::support::{Desk, project, venv};
 use std::process::Command;
 

@@ -5,9 +5,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod browser;
 mod endpoint;
+mod federation;
 mod foreign;
 mod operation;
-mod server;
-
-pub use server::{Answer, Server};
+mod remote;

@@ -1,10 +1,10 @@
 //! What must not knock it over.
 
-use super::Server;
-use super::server::token;
-use super::support::{Desk, project};
+use super::support::server::{Server, token};
+use super::support::{Desk, marc, project, spawn};
 use std::io::Write;
 use std::net::TcpStream;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -57,6 +57,33 @@ fn nothing_acknowledged_is_lost_by_kills() {
     assert!(lost.is_empty(), "lost: {lost:?}");
 }
 
+/// A command that is killed anywhere, also between its writing and its publishing, and then run
+/// again: the server shows what it did. A server that starts in between shows all the store has.
+#[test]
+fn commands_killed_beside_a_server_are_seen_once_they_end() {
+    let desk = Desk::new();
+    let mut server = Server::start(&desk, &[]);
+    let held = "SELECT (COUNT(?r) AS ?n) { GRAPH ?g { ?r a pin:Record } }";
+    let each = 60;
+    for round in 0..8 {
+        desk.write("more.mrc", marc::many(round * each..(round + 1) * each, 0));
+        let mut import = desk.pinakes();
+        import.args(["import", "--quiet", "--source", "shop", "more.mrc"]);
+        let mut import = spawn(import.stdout(Stdio::null()).stderr(Stdio::null()));
+        std::thread::sleep(Duration::from_millis(40 * round as u64));
+        import.kill().unwrap();
+        import.wait().unwrap();
+        if round % 2 == 1 {
+            server.kill();
+            server = Server::start(&desk, &[]);
+            let stored = desk.run(&format!("pinakes query --format csv -e '{held}'")).ok().number();
+            assert_eq!(server.count(held), stored, "round {round}");
+        }
+        desk.run("pinakes import --quiet --source shop more.mrc").ok();
+        assert_eq!(server.count(held), (round as u64 + 1) * each as u64, "round {round}");
+    }
+}
+
 /// Queries that eat time, memory or the stack end alone; others are answered meanwhile.
 #[test]
 fn a_query_that_goes_too_far_ends_alone() {
@@ -76,7 +103,7 @@ fn a_query_that_goes_too_far_ends_alone() {
     assert_eq!(ask("SELECT * { SERVICE <http://127.0.0.1:9/> {} }"), 403);
     let long = "x".repeat(200_000);
     assert_eq!(ask(&format!("SELECT * {{ ?s ?p '{long}' }}")), 413);
-    let mut huge = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
+    let mut huge = TcpStream::connect(server.authority()).unwrap();
     let head = "POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-query\r\nContent-Length: 104857600\r\n\r\n";
     huge.write_all(head.as_bytes()).unwrap();
     let mut answer = [0; 12];
@@ -90,7 +117,7 @@ fn a_query_that_goes_too_far_ends_alone() {
 fn a_thousand_slow_clients_silence_nobody() {
     let desk = Desk::new();
     let server = Server::start(&desk, &[]);
-    let address = server.url.trim_start_matches("http://").to_owned();
+    let address = server.authority().to_owned();
     let mut slow = Vec::new();
     for _ in 0..1000 {
         let Ok(mut stream) = TcpStream::connect(&address) else { continue };

@@ -11,6 +11,7 @@ use super::Question;
 use crate::catalogue::results::RowFormat;
 use oxrdfio::RdfFormat;
 use std::io::{Error, ErrorKind, Result};
+use std::time::Duration;
 
 /// The longest message: a query of the largest size, and names of graphs.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -21,8 +22,18 @@ const LENGTH: usize = 4;
 pub(super) enum Order {
     /// Open this snapshot.
     Open(u64),
-    /// Answer on this snapshot, with at most so many rows and bytes.
-    Answer { snapshot: u64, rows: u64, bytes: u64, question: Question },
+    Answer(Terms, Question),
+}
+
+/// On which terms a question is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Terms {
+    pub snapshot: u64,
+    /// At most so many.
+    pub rows: u64,
+    pub bytes: u64,
+    /// Other endpoints may be asked for it, which has so much time left.
+    pub elsewhere: Option<Duration>,
 }
 
 /// What the worker says.
@@ -47,18 +58,29 @@ pub(super) struct Answered<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     Malformed,
+    Forbidden,
     TooLarge,
     TooManyRows,
     TooManyBytes,
     /// There is no such snapshot any more.
     Gone,
+    /// Another endpoint did not answer.
+    Elsewhere,
     /// The store failed or the evaluator did.
     Other,
 }
 
 impl Failure {
-    const ALL: [Self; 6] =
-        [Self::Malformed, Self::TooLarge, Self::TooManyRows, Self::TooManyBytes, Self::Gone, Self::Other];
+    const ALL: [Self; 8] = [
+        Self::Malformed,
+        Self::Forbidden,
+        Self::TooLarge,
+        Self::TooManyRows,
+        Self::TooManyBytes,
+        Self::Gone,
+        Self::Elsewhere,
+        Self::Other,
+    ];
 }
 
 const OPEN: u8 = 0;
@@ -68,11 +90,14 @@ const ANSWERED: u8 = 3;
 const FAILED: u8 = 4;
 
 /// Appends an order for a question.
-pub(super) fn write_answer(out: &mut Vec<u8>, snapshot: u64, rows: u64, bytes: u64, question: &Question) {
+pub(super) fn write_answer(out: &mut Vec<u8>, terms: &Terms, question: &Question) {
     write(out, ANSWER, |out| {
-        number(out, snapshot);
-        number(out, rows);
-        number(out, bytes);
+        number(out, terms.snapshot);
+        number(out, terms.rows);
+        number(out, terms.bytes);
+        // No time and no leave come to the same.
+        let time = terms.elsewhere.unwrap_or_default().as_millis();
+        number(out, u64::try_from(time).unwrap_or(u64::MAX));
         out.push(match question.union {
             None => 0,
             Some(false) => 1,
@@ -129,12 +154,7 @@ impl Order {
         let mut fields = Fields(fields);
         match fields.byte()? {
             OPEN => Ok(Self::Open(fields.number()?)),
-            ANSWER => Ok(Self::Answer {
-                snapshot: fields.number()?,
-                rows: fields.number()?,
-                bytes: fields.number()?,
-                question: fields.question()?,
-            }),
+            ANSWER => Ok(Self::Answer(fields.terms()?, fields.question()?)),
             _ => Err(unreadable()),
         }
     }
@@ -207,6 +227,12 @@ impl<'a> Fields<'a> {
         (0..self.number()?).map(|_| self.text().map(str::to_owned)).collect()
     }
 
+    fn terms(&mut self) -> Result<Terms> {
+        let (snapshot, rows, bytes) = (self.number()?, self.number()?, self.number()?);
+        let time = Duration::from_millis(self.number()?);
+        Ok(Terms { snapshot, rows, bytes, elsewhere: Some(time).filter(|time| !time.is_zero()) })
+    }
+
     fn question(&mut self) -> Result<Question> {
         let union = match self.byte()? {
             0 => None,
@@ -248,14 +274,28 @@ mod tests {
             graph: Some(RdfFormat::TriG),
             ..Question::default()
         };
-        let mut bytes = Vec::new();
-        write_answer(&mut bytes, 7, 8, 9, &asked);
-        let (fields, length) = first(&bytes).unwrap().unwrap();
-        assert_eq!(length, bytes.len());
-        let Order::Answer { snapshot: 7, rows: 8, bytes: 9, question } = Order::read(fields).unwrap() else {
-            panic!("another order");
-        };
-        assert_eq!(format!("{question:?}"), format!("{asked:?}"));
+        for elsewhere in [None, Some(Duration::from_millis(1500))] {
+            let given = Terms { snapshot: 7, rows: 8, bytes: 9, elsewhere };
+            let mut bytes = Vec::new();
+            write_answer(&mut bytes, &given, &asked);
+            let (fields, length) = first(&bytes).unwrap().unwrap();
+            assert_eq!(length, bytes.len());
+            let Order::Answer(terms, question) = Order::read(fields).unwrap() else {
+                panic!("another order");
+            };
+            assert_eq!(terms, given);
+            assert_eq!(format!("{question:?}"), format!("{asked:?}"));
+        }
+    }
+
+    #[test]
+    fn every_failure_is_read_as_it_was_written() {
+        for failure in Failure::ALL {
+            let mut bytes = Vec::new();
+            write_failed(&mut bytes, failure, "why");
+            let (fields, _) = first(&bytes).unwrap().unwrap();
+            assert_eq!(Message::read(fields).unwrap(), Message::Failed(failure, "why"));
+        }
     }
 
     #[test]

@@ -3,31 +3,43 @@
 //! A query can only be stopped for certain by ending its process (see [`super::worker`]), and a
 //! process for every query is far too slow for a server. So some are kept, each with a
 //! [`snapshot`](super::snapshot) open, and answer one query after the other over a socket. The
-//! parent never opens a store: it guards the text, passes it on, collects the *whole* answer,
-//! and kills the worker when a limit is reached or nobody waits for the answer any more.
+//! parent guards the text, passes it on, collects the *whole* answer, and kills the worker when a
+//! limit is reached or nobody waits for the answer any more.
 //!
 //! A query begins as *quick*. One that is not done in [`Settings::quick_time`] becomes *heavy*:
 //! its worker gets a low priority and a fresh one takes its place, so quick queries wait for
 //! quick ones alone. There are few heavy slots. Who finds them taken is stopped, waits in a
 //! queue, and begins anew; when the queue is full, too, the answer is [`Refusal::Busy`].
 //!
-//! `schedule` decides that, `process` is a worker as its parent sees it, `work` is the worker
-//! itself, `frame` is what they say to each other, `spool` keeps an answer until it is whole,
-//! `algebra` measures a parsed query.
+//! What asks for one pattern and a few rows does not need a worker: `glance` answers it on the spot.
+//!
+//! What asks other endpoints by `SERVICE` is heavy from the start. The worker asks them itself: when
+//! it is killed, so is the request; what comes counts as its memory; and nobody else waits for it.
+//!
+//! `schedule` decides who goes first, `process` is a worker as its parent sees it, `work` is the
+//! worker itself, `frame` is what they say to each other, `spool` keeps an answer until it is
+//! whole, `parsing` reads a query and `algebra` measures it. `services` finds each `SERVICE`,
+//! `federation` has it answered, `table` makes the answer a part of the query.
 
 mod algebra;
+mod federation;
 mod frame;
+mod glance;
+mod parsing;
 mod process;
 mod schedule;
+mod services;
 mod spool;
+mod table;
 mod work;
 
+pub use federation::{Elsewhere, Unanswered};
 pub use schedule::{Counts, Pool};
 pub use spool::Body;
 pub use work::{Rewrite, work};
 
 use super::guard;
-use super::results::RowFormat;
+use super::results::{Answer, RowFormat};
 use oxrdfio::RdfFormat;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -45,6 +57,9 @@ pub struct Settings {
     pub spool: PathBuf,
     /// How many queries are answered at once, the heavy ones apart.
     pub quick: usize,
+    /// How long what is small may be answered without a worker, on the thread of whoever asks;
+    /// `None`: not at all.
+    pub glance_time: Option<Duration>,
     pub quick_time: Duration,
     /// How many that take longer may run beside.
     pub heavy: usize,
@@ -52,6 +67,8 @@ pub struct Settings {
     pub queue: usize,
     /// How many queries may wait before they begin.
     pub waiting: usize,
+    /// Whether the workers were told endpoints that `SERVICE` may ask.
+    pub federated: bool,
     pub limits: Limits,
 }
 
@@ -66,10 +83,12 @@ impl Settings {
             directory,
             spool: std::env::temp_dir(),
             quick: processors + 2,
+            glance_time: Some(Duration::from_millis(5)),
             quick_time: Duration::from_millis(60),
             heavy: processors,
             queue: 32,
             waiting: 1024,
+            federated: false,
             limits: Limits {
                 time: Duration::from_secs(10),
                 memory: 512 << 20,
@@ -83,7 +102,7 @@ impl Settings {
 /// What one query may use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For its evaluation; waiting for a slot may take as long again.
+    /// From the asking to the answer.
     pub time: Duration,
     /// In bytes.
     pub memory: u64,
@@ -112,6 +131,14 @@ pub struct Question {
     pub limits: Option<Limits>,
 }
 
+impl Question {
+    /// How its answer is written, with at most so many rows.
+    fn how(&self, union: bool, row_limit: u64) -> Answer {
+        let graph = self.graph.unwrap_or(RdfFormat::Turtle);
+        Answer { rows: self.rows, graph, union, row_limit, bindings: Vec::new() }
+    }
+}
+
 /// A whole answer.
 #[derive(Debug)]
 pub struct Reply {
@@ -135,6 +162,9 @@ pub enum Refusal {
     Forbidden(String),
     #[error("{0}")]
     TooLarge(TooLarge),
+    /// An endpoint that the query asks did not answer.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The query was understood, and evaluating it failed.
     #[error("{0}")]
     Failed(String),

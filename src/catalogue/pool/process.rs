@@ -1,8 +1,8 @@
 //! A worker as its parent sees it: started, asked, watched, ended.
 
-use super::frame::{self, Failure, Message};
+use super::frame::{self, Failure, Message, Terms};
 use super::spool::Spool;
-use super::{Body, Limits, Question, Settings};
+use super::{Body, Question, Settings};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -83,15 +83,10 @@ impl Worker {
     }
 
     /// Hands it a question.
-    pub(super) async fn send(
-        &mut self,
-        question: &Question,
-        limits: &Limits,
-        snapshot: u64,
-    ) -> io::Result<()> {
+    pub(super) async fn send(&mut self, question: &Question, terms: &Terms) -> io::Result<()> {
         let mut order = Vec::with_capacity(question.text.len() + 256);
-        frame::write_answer(&mut order, snapshot, limits.rows, limits.bytes, question);
-        self.snapshot = Some(snapshot);
+        frame::write_answer(&mut order, terms, question);
+        self.snapshot = Some(terms.snapshot);
         self.socket.write_all(&order).await
     }
 

@@ -1,6 +1,7 @@
 //! Who goes first: quick queries at once, heavy ones beside them, the rest in a queue.
 
-use super::frame::Failure;
+use super::frame::{Failure, Terms};
+use super::glance::Glance;
 use super::process::{Handle, Outcome, Worker};
 use super::{Limits, Question, Refusal, Reply, Settings, TooLarge};
 use crate::catalogue::{guard, snapshot};
@@ -13,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::runtime;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep, timeout_at};
 
 /// For how many times half the quick time a query may be kept from running.
 const PATIENCE: usize = 32;
@@ -44,6 +46,8 @@ pub struct Counts {
     pub waiting: usize,
     /// Workers that were stopped, replaced or died, since the pool was made.
     pub ended: u64,
+    /// Queries that were answered without a worker, since then.
+    pub glances: u64,
 }
 
 impl Pool {
@@ -67,6 +71,7 @@ impl Pool {
             spare: Mutex::default(),
             queued: AtomicUsize::new(0),
             mean: AtomicU64::new(0),
+            glance: Glance::new(settings.directory.clone(), settings.glance_time),
             settings,
             undertaker,
             ended,
@@ -82,10 +87,21 @@ impl Pool {
 
     /// Answers a question, whole or not at all. When the future is dropped, the query ends.
     pub async fn ask(&self, question: &Question) -> Result<Reply, Refusal> {
-        guard::check(&question.text)?;
+        let federates = self.inner.admit(&question.text)?;
         let limits = question.limits.unwrap_or(self.inner.settings.limits);
+        if !federates && let Some(reply) = self.inner.glance.answer(question, &limits) {
+            return Ok(reply);
+        }
+        // Waiting counts: who asks is answered in this time, one way or the other.
+        let deadline = Instant::now() + limits.time;
         for attempt in 1..=TRIES {
-            let (snapshot, outcome) = self.inner.answer(question, &limits).await?;
+            let (snapshot, outcome) = if federates {
+                // Who waits for others must not keep a place that quick queries need, and must not
+                // be stopped and begin anew: they would be asked twice.
+                self.inner.queue(question, &limits, deadline, true).await?
+            } else {
+                self.inner.answer(question, &limits, deadline).await?
+            };
             return Err(match outcome {
                 Outcome::Answered { body, rows, union, media_type } => {
                     return Ok(Reply { media_type, body, rows, snapshot, union });
@@ -94,6 +110,8 @@ impl Pool {
                 // It may have been dying when it was asked; a query that kills does so again.
                 Outcome::Died if attempt == 1 => continue,
                 Outcome::Failed(Failure::Malformed, message) => Refusal::Malformed(message),
+                Outcome::Failed(Failure::Forbidden, message) => Refusal::Forbidden(message),
+                Outcome::Failed(Failure::Elsewhere, message) => Refusal::Elsewhere(message),
                 Outcome::Failed(Failure::TooLarge, message) => Refusal::TooLarge(TooLarge::Query(message)),
                 Outcome::Failed(Failure::TooManyRows, _) => Refusal::TooLarge(TooLarge::Rows(limits.rows)),
                 Outcome::Failed(Failure::TooManyBytes, _) => Refusal::TooLarge(TooLarge::Bytes(limits.bytes)),
@@ -112,6 +130,7 @@ impl Pool {
             queued: inner.queued.load(Relaxed),
             waiting: inner.waiting.load(Relaxed),
             ended: inner.ended.load(Relaxed),
+            glances: inner.glance.answered(),
         }
     }
 }
@@ -129,6 +148,7 @@ struct Inner {
     queued: AtomicUsize,
     /// How long heavy queries took lately, in milliseconds.
     mean: AtomicU64,
+    glance: Glance,
     undertaker: Sender<Child>,
     ended: Arc<AtomicU64>,
     runtime: runtime::Handle,
@@ -145,22 +165,40 @@ enum First {
 }
 
 impl Inner {
+    /// Lets a text pass; says whether it asks other endpoints.
+    fn admit(&self, text: &str) -> Result<bool, Refusal> {
+        if self.settings.federated {
+            return Ok(guard::check_federated(text)?);
+        }
+        guard::check(text).map(|()| false).map_err(|refused| match refused {
+            guard::Refusal::Forbidden(word) if word == guard::SERVICE => Refusal::Forbidden(format!(
+                "{refused}; `endpoints` in `[federation]` of `pinakes.toml` says which servers may be asked"
+            )),
+            refused => refused.into(),
+        })
+    }
+
     /// Answers on the snapshot that is current when the query begins; says which.
-    async fn answer(&self, question: &Question, limits: &Limits) -> Result<(u64, Outcome), Refusal> {
-        let (snapshot, mut engaged) = self.begin(question, limits).await?;
-        let began = Instant::now();
+    async fn answer(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        deadline: Instant,
+    ) -> Result<(u64, Outcome), Refusal> {
+        // Who waits half of the time for somebody to ask is not answered in the other half, either.
+        let (snapshot, mut engaged) = self.begin(question, limits, deadline - limits.time / 2).await?;
         let Some(worker) = &mut engaged.worker else { return Err(Refusal::Died) };
         let handle = worker.handle();
         let first = {
             let mut receiving = pin!(worker.receive(&self.settings.spool));
-            match self.quickly(receiving.as_mut(), handle, began + limits.time).await {
+            match self.quickly(receiving.as_mut(), handle, deadline).await {
                 Some(ended) => First::Ended(ended),
                 None => match self.slots.try_acquire() {
                     Ok(_slot) => {
                         engaged.is_quick = false;
                         self.replace();
                         handle.step_back();
-                        First::Heavy(self.watch(receiving, handle, limits, began).await)
+                        First::Heavy(self.watch(receiving, handle, limits, deadline).await)
                     }
                     Err(_) => First::Queue,
                 },
@@ -179,7 +217,7 @@ impl Inner {
             }
             First::Queue => {
                 drop(engaged);
-                self.queue(question, limits).await
+                self.queue(question, limits, deadline, false).await
             }
         }
     }
@@ -209,13 +247,19 @@ impl Inner {
     }
 
     /// Hands the question to the next idle worker.
-    async fn begin(&self, question: &Question, limits: &Limits) -> Result<(u64, Engaged<'_>), Refusal> {
+    async fn begin(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        deadline: Instant,
+    ) -> Result<(u64, Engaged<'_>), Refusal> {
         let mut fault = None;
         for _ in 0..TRIES {
-            let mut engaged = self.engage(limits).await?;
+            let mut engaged = self.engage(deadline).await?;
             let snapshot = self.current()?;
             let Some(worker) = &mut engaged.worker else { continue };
-            match worker.send(question, limits, snapshot).await {
+            let terms = Terms { snapshot, rows: limits.rows, bytes: limits.bytes, elsewhere: None };
+            match worker.send(question, &terms).await {
                 Ok(()) => return Ok((snapshot, engaged)),
                 // It died while it had nothing to do; another takes the question.
                 Err(error) => fault = Some(error),
@@ -224,12 +268,12 @@ impl Inner {
         Err(fault.map_or(Refusal::Died, Refusal::Io))
     }
 
-    async fn engage(&self, limits: &Limits) -> Result<Engaged<'_>, Refusal> {
+    async fn engage(&self, deadline: Instant) -> Result<Engaged<'_>, Refusal> {
         let permit = match self.ready.try_acquire() {
             Ok(permit) => permit,
             Err(_) => {
                 let _place = Place::take(&self.waiting, self.settings.waiting).ok_or_else(|| self.busy())?;
-                self.turn(&self.ready, limits).await?
+                self.turn(&self.ready, deadline).await?
             }
         };
         permit.forget();
@@ -240,32 +284,40 @@ impl Inner {
     async fn turn<'a>(
         &self,
         semaphore: &'a Semaphore,
-        limits: &Limits,
+        deadline: Instant,
     ) -> Result<SemaphorePermit<'a>, Refusal> {
-        match timeout(limits.time, semaphore.acquire()).await {
+        match timeout_at(deadline, semaphore.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => Err(self.busy()),
         }
     }
 
     /// Waits for a heavy slot and answers there from the start.
-    async fn queue(&self, question: &Question, limits: &Limits) -> Result<(u64, Outcome), Refusal> {
+    async fn queue(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        deadline: Instant,
+        federates: bool,
+    ) -> Result<(u64, Outcome), Refusal> {
         let place = Place::take(&self.queued, self.settings.queue).ok_or_else(|| self.busy())?;
-        let _slot = self.turn(&self.slots, limits).await?;
+        // Half the time to wait, so that who gets a slot has half of it to run.
+        let _slot = self.turn(&self.slots, deadline - limits.time / 2).await?;
         drop(place);
         let snapshot = self.current()?;
         let spare = locked(&self.spare).pop();
         let mut worker = match spare {
             Some(worker) => worker,
-            None => self.start().await?,
+            None => timeout_at(deadline, self.start()).await.map_err(|_| self.busy())??,
         };
         let handle = worker.handle();
         handle.step_back();
-        let began = Instant::now();
-        worker.send(question, limits, snapshot).await?;
+        let elsewhere = federates.then(|| deadline.saturating_duration_since(Instant::now()));
+        let terms = Terms { snapshot, rows: limits.rows, bytes: limits.bytes, elsewhere };
+        worker.send(question, &terms).await?;
         let outcome = {
             let receiving = pin!(worker.receive(&self.settings.spool));
-            alive(self.watch(receiving, handle, limits, began).await??)?
+            alive(self.watch(receiving, handle, limits, deadline).await??)?
         };
         self.keep_spare(Some(worker));
         Ok((snapshot, outcome))
@@ -277,9 +329,9 @@ impl Inner {
         mut receiving: Pin<&mut F>,
         handle: Handle,
         limits: &Limits,
-        began: Instant,
+        deadline: Instant,
     ) -> Result<F::Output, Refusal> {
-        let deadline = began + limits.time;
+        let began = Instant::now();
         let ended = loop {
             let now = Instant::now();
             if now >= deadline {
@@ -374,9 +426,16 @@ fn alive(outcome: Outcome) -> Result<Outcome, Refusal> {
 
 async fn follow(pool: Weak<Inner>) {
     loop {
-        sleep(FOLLOW).await;
         let Some(pool) = pool.upgrade() else { return };
+        let glancing = Arc::clone(&pool);
+        // Opening takes a moment; who glances meanwhile goes to a worker.
+        let opened = spawn_blocking(move || glancing.glance.move_on()).await;
+        if let Err(error) = opened {
+            tracing::warn!("a snapshot could not be opened: {error}");
+        }
         pool.move_on().await;
+        drop(pool);
+        sleep(FOLLOW).await;
     }
 }
 
@@ -428,6 +487,6 @@ impl Drop for Place<'_> {
 }
 
 /// A panic elsewhere leaves nothing half done in these lists.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

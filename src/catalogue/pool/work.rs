@@ -5,16 +5,16 @@
 //! went, and ends the process in the middle of whatever it does.
 
 use super::algebra;
-use super::frame::{self, Answered, Failure, Order};
+use super::federation::{self, Elsewhere, Federation, Unanswered};
+use super::frame::{self, Answered, Failure, Order, Terms};
+use super::parsing::Parser;
 use super::{Question, TooLarge};
+use crate::catalogue::CatalogueError;
 use crate::catalogue::embedded::Dataset;
-use crate::catalogue::results::Answer;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::worker::STACK;
-use crate::catalogue::{Backend, CatalogueError, Selection, queries, syntax};
-use oxrdf::{GraphName, NamedNode};
-use oxrdfio::RdfFormat;
-use spargebra::{Query, SparqlParser};
+use oxrdf::NamedNode;
+use spargebra::Query;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -29,6 +29,7 @@ const GATHERED: usize = 64 * 1024;
 pub fn work(
     open: impl Fn(u64) -> Result<Snapshot, CatalogueError> + Send,
     rewrite: Option<Rewrite<'_>>,
+    elsewhere: Option<Elsewhere<'_>>,
 ) -> io::Result<()> {
     let socket = UnixStream::from(io::stdout().as_fd().try_clone_to_owned()?);
     std::thread::spawn(|| {
@@ -40,7 +41,7 @@ pub fn work(
         std::thread::Builder::new()
             .stack_size(STACK)
             .spawn_scoped(scope, || {
-                Worker { open, rewrite, parser: queries::parser(), snapshot: None }.serve(&socket)
+                Worker { open, rewrite, elsewhere, parser: Parser::new(), snapshot: None }.serve(&socket)
             })?
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the evaluator failed")))
@@ -50,9 +51,9 @@ pub fn work(
 struct Worker<'a, O> {
     open: O,
     rewrite: Option<Rewrite<'a>>,
-    parser: SparqlParser,
-    /// With whether anything is merged in it.
-    snapshot: Option<(Snapshot, bool)>,
+    elsewhere: Option<Elsewhere<'a>>,
+    parser: Parser,
+    snapshot: Option<Snapshot>,
 }
 
 impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
@@ -82,65 +83,48 @@ impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
                 let opened = self.at(number).map(|_| End { rows: 0, union: false, media_type: "" });
                 Gathering::new(socket, 0).end(opened)
             }
-            Order::Answer { snapshot, rows, bytes, question } => {
-                let mut out = Gathering::new(socket, bytes);
-                let answered = self.answer(snapshot, rows, question, &mut out);
+            Order::Answer(terms, question) => {
+                let mut out = Gathering::new(socket, terms.bytes);
+                let answered = self.answer(terms, question, &mut out);
                 out.end(answered)
             }
         }
     }
 
-    /// The snapshot of this number, and whether anything is merged in it.
-    fn at(&mut self, number: u64) -> Result<(&Snapshot, bool), CatalogueError> {
-        if self.snapshot.as_ref().is_none_or(|(snapshot, _)| snapshot.number != number) {
+    fn at(&mut self, number: u64) -> Result<&Snapshot, CatalogueError> {
+        if self.snapshot.as_ref().is_none_or(|snapshot| snapshot.number != number) {
             self.snapshot = None;
-            let snapshot = (self.open)(number)?;
-            let master = Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() };
-            let merged = snapshot.store.quads(&master)?.next().is_some();
-            self.snapshot = Some((snapshot, merged));
+            self.snapshot = Some((self.open)(number)?);
         }
-        let opened = self.snapshot.as_ref().map(|(snapshot, merged)| (snapshot, *merged));
-        opened.ok_or(CatalogueError::NoSuchSnapshot(number))
+        self.snapshot.as_ref().ok_or(CatalogueError::NoSuchSnapshot(number))
     }
 
-    fn answer(
-        &mut self,
-        snapshot: u64,
-        rows: u64,
-        question: Question,
-        out: &mut Gathering<'_>,
-    ) -> Result<End, Failed> {
-        let query = self.parse(&question.text, &question.base)?;
+    fn answer(&mut self, terms: Terms, question: Question, out: &mut Gathering<'_>) -> Result<End, Failed> {
+        let mut query = self.parse(&question.text, &question.base)?;
         let dataset = dataset(&question)?;
-        let (snapshot, merged) = self.at(snapshot)?;
-        let how = Answer {
-            rows: question.rows,
-            graph: question.graph.unwrap_or(RdfFormat::Turtle),
-            union: question.union.unwrap_or(!merged),
-            row_limit: rows,
-            bindings: Vec::new(),
+        // A snapshot that is gone is asked for again, and endpoints are not.
+        self.at(terms.snapshot)?;
+        match (self.elsewhere, terms.elsewhere) {
+            (Some(elsewhere), Some(time)) => Federation::new(elsewhere, time).answer(&mut query)?,
+            _ => federation::refuse(&mut query)?,
+        }
+        let snapshot = self.at(terms.snapshot)?;
+        let union = match question.union {
+            Some(union) => union,
+            None => !snapshot.has_master()?,
         };
-        let (media_type, rows) = snapshot.store.evaluate(query, dataset, &how, out)?;
+        let how = question.how(union, terms.rows);
+        let (media_type, rows) = snapshot.evaluate(query, dataset, &how, out)?;
         Ok(End { rows, union: how.union, media_type })
     }
 
     fn parse(&self, text: &str, base: &str) -> Result<Query, Failed> {
         let malformed = |message: String| Failed(Failure::Malformed, message);
-        let based = |parser: SparqlParser| match base {
-            "" => Ok(parser),
-            base => parser.with_base_iri(base).map_err(|error| malformed(error.to_string())),
-        };
-        // Most queries declare their prefixes, and ours are many to copy.
-        let query = match based(SparqlParser::new())?.parse_query(text) {
-            Ok(query) => query,
-            Err(_) => based(self.parser.clone())?
-                .parse_query(text)
-                .map_err(|error| malformed(syntax::explain(text, &error.to_string())))?,
-        };
+        let query = self.parser.parse(text, base).map_err(malformed)?;
         algebra::check(&query).map_err(|excess| Failed(Failure::TooLarge, excess.to_string()))?;
         match self.rewrite {
             None => Ok(query),
-            Some(rewrite) => rewrite(query).map_err(|reason| Failed(Failure::Malformed, reason)),
+            Some(rewrite) => rewrite(query).map_err(malformed),
         }
     }
 }
@@ -185,6 +169,16 @@ impl From<CatalogueError> for Failed {
             _ => Failure::Other,
         };
         Self(failure, error.to_string())
+    }
+}
+
+impl From<Unanswered> for Failed {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Refused(message) => Self(Failure::Forbidden, message),
+            Unanswered::Failed(message) => Self(Failure::Elsewhere, message),
+            Unanswered::TooMuch(message) => Self(Failure::TooLarge, message),
+        }
     }
 }
 
@@ -264,12 +258,12 @@ mod tests {
 
     fn parsed(text: &str, rewrite: Option<Rewrite<'_>>) -> Result<Query, Failed> {
         let open = |number| Err(CatalogueError::NoSuchSnapshot(number));
-        Worker { open, rewrite, parser: queries::parser(), snapshot: None }.parse(text, "")
+        Worker { open, rewrite, elsewhere: None, parser: Parser::new(), snapshot: None }.parse(text, "")
     }
 
     #[test]
     fn a_query_is_rewritten_before_it_is_evaluated() {
-        let other = SparqlParser::new().parse_query("ASK { <x:a> <x:b> <x:c> }").unwrap();
+        let other = Parser::new().parse("ASK { <x:a> <x:b> <x:c> }", "").unwrap();
         let rewrite = |query: Query| match query {
             Query::Ask { .. } => Ok(other.clone()),
             _ => Err("only ASK is understood".to_owned()),

@@ -35,8 +35,8 @@ pub(in crate::fetch) struct Question<'a> {
     pub(in crate::fetch) url: Url,
     pub(in crate::fetch) purpose: Purpose,
     pub(in crate::fetch) attempts: u32,
-    /// Sent as a form.
-    pub(in crate::fetch) form: Option<&'a [(String, Secret)]>,
+    /// What is sent; without it the page is only asked for.
+    pub(in crate::fetch) body: Option<Body<'a>>,
     pub(in crate::fetch) validators: Option<&'a Validators>,
 }
 
@@ -46,6 +46,17 @@ pub(in crate::fetch) enum Purpose {
     Rules,
     /// Opening or closing a session.
     Login,
+}
+
+/// What a request brings along.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::fetch) enum Body<'a> {
+    /// The fields of a login.
+    Form(&'a [(String, Secret)]),
+    Text {
+        media_type: &'static str,
+        text: &'a str,
+    },
 }
 
 /// Why one attempt failed.
@@ -67,11 +78,11 @@ impl Session {
     /// One attempt: from hop to hop until something is no redirect.
     pub(super) fn follow(&self, question: &Question<'_>) -> Result<(Url, Reply), Trouble> {
         let mut url = question.url.clone();
-        let mut form = question.form;
+        let mut body = question.body;
         let mut left = self.access.timeouts.total;
         for hop in 0..=self.access.limits.redirects.min(MOST_REDIRECTS) {
             let reached = |trouble: Trouble| Trouble { sent: trouble.sent || hop > 0, ..trouble };
-            let reply = self.hop(&url, form, question, &mut left).map_err(reached)?;
+            let reply = self.hop(&url, body, question, &mut left).map_err(reached)?;
             self.keep_cookies(&url, &reply);
             let Some(location) = redirect(&reply) else {
                 return self.judge(url, reply, question);
@@ -87,14 +98,19 @@ impl Session {
                 let trouble = Trouble::new(&url, FaultKind::Login, "it redirects to the login");
                 return Err(Trouble { sent: true, expired: true, ..trouble });
             }
-            if form.is_some() {
-                match reply.status {
-                    307 | 308 if next.origin() != url.origin() => {
-                        return refuse(FaultKind::Login, "the login would be sent to another origin");
-                    }
-                    307 | 308 => {}
-                    _ => form = None,
+            match (body, reply.status) {
+                (None, _) => {}
+                // Who is sent a text was chosen by somebody, and nobody else was.
+                (Some(Body::Text { .. }), _) => {
+                    let detail = format!("what is sent to it goes nowhere else, and not to `{next}`");
+                    let trouble = Trouble::new(&url, FaultKind::TooManyRedirects, &detail);
+                    return Err(Trouble { sent: true, ..trouble });
                 }
+                (Some(Body::Form(_)), 307 | 308) if next.origin() != url.origin() => {
+                    return refuse(FaultKind::Login, "the login would be sent to another origin");
+                }
+                (Some(Body::Form(_)), 307 | 308) => {}
+                (Some(Body::Form(_)), _) => body = None,
             }
             url = next;
         }
@@ -106,7 +122,7 @@ impl Session {
     fn hop(
         &self,
         url: &Url,
-        form: Option<&[(String, Secret)]>,
+        body: Option<Body<'_>>,
         question: &Question<'_>,
         left: &mut Duration,
     ) -> Result<Reply, Trouble> {
@@ -133,7 +149,7 @@ impl Session {
             Purpose::Rules => Keep::Beginning(robots::LONGEST),
             Purpose::Login => Keep::Beginning(LOGIN_PAGE),
         };
-        let request = self.request(url, form, question);
+        let request = self.request(url, body, question);
         let Access { timeouts, limits, .. } = &self.access;
         let begin = Instant::now();
         let exchange = wire::exchange(&self.client, request, timeouts, limits, *left, keep, &self.counters);
@@ -147,8 +163,8 @@ impl Session {
         outcome.map_err(|refusal| Trouble { sent: true, ..Trouble::of(url, refusal) })
     }
 
-    fn request(&self, url: &Url, form: Option<&[(String, Secret)]>, question: &Question<'_>) -> Request {
-        let mut request = Request::new(if form.is_some() { Method::POST } else { Method::GET }, url.clone());
+    fn request(&self, url: &Url, body: Option<Body<'_>>, question: &Question<'_>) -> Request {
+        let mut request = Request::new(if body.is_some() { Method::POST } else { Method::GET }, url.clone());
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, self.user_agent.clone());
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
@@ -168,13 +184,17 @@ impl Session {
             value.set_sensitive(true);
             headers.insert(header::COOKIE, value);
         }
-        if let Some(fields) = form {
-            let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
-            headers.insert(header::CONTENT_TYPE, kind);
-            let pairs = fields.iter().map(|(name, value)| (name.as_str(), value.reveal()));
-            let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-            *request.body_mut() = Some(body.into());
-        }
+        let (media_type, text) = match body {
+            None => return request,
+            Some(Body::Text { media_type, text }) => (media_type, text.to_owned()),
+            Some(Body::Form(fields)) => {
+                let pairs = fields.iter().map(|(name, value)| (name.as_str(), value.reveal()));
+                let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+                ("application/x-www-form-urlencoded", form)
+            }
+        };
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        *request.body_mut() = Some(text.into());
         request
     }
 
@@ -228,7 +248,7 @@ impl Session {
             address.set_query(None);
             let attempts = RULES_ATTEMPTS.min(self.access.retries.attempts);
             let question =
-                Question { url: address, purpose: Purpose::Rules, attempts, form: None, validators: None };
+                Question { url: address, purpose: Purpose::Rules, attempts, body: None, validators: None };
             match self.ask(&question) {
                 Ok((_, reply)) => Ok((Rules::parse(&reply.body), true)),
                 Err(fault) => match fault.kind {

@@ -494,8 +494,11 @@ impl Harvest {
         // What was skipped by a later beginning must not be skipped for good.
         let leaves_no_gap = run.full || run.since.is_none() || self.state.since >= run.since;
         if complete && leaves_no_gap && self.plan.until.is_none() {
+            // The repository's clock is believed ahead of ours as far as its records are dated by it,
+            // and no further: who dates answers by one clock and records by another must lose nothing.
+            let seen = run.began.and(run.newest).map(|newest| newest.plus(1)).max(self.state.since);
             let mark = run.began.or(run.newest);
-            let mark = mark.map(|mark| self.now.map_or(mark, |now| mark.min(now)));
+            let mark = mark.map(|mark| self.now.map_or(mark, |now| mark.min(now.max(seen.unwrap_or(now)))));
             self.state.since = mark.or(self.state.since);
         }
         Step::Done(Box::new(Done {

@@ -6,6 +6,7 @@
 //! [`writing`], one thread that opens the catalogue like any other command, for as long as there is
 //! something to do.
 
+mod codes;
 mod describing;
 mod writing;
 
@@ -13,7 +14,7 @@ use crate::catalogue::pool::{self, Pool};
 use crate::catalogue::results::RowFormat;
 use crate::catalogue::{Catalogue, CatalogueError, guard, query_text, snapshot};
 use crate::config::Home;
-use crate::pipeline::{PipelineError, Providing, Session, Watch};
+use crate::pipeline::{PipelineError, Providing, Reader, Session, Watch};
 use crate::serve::{
     Content, Description, GraphWrite, Holder, Later, OaiAnswer, Question, Refusal, Reply, Service,
     Statistics, Status, Update, Written,
@@ -23,7 +24,7 @@ use oxrdfio::RdfFormat;
 use sparesults::QueryResultsFormat;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use writing::{Job, Writer};
 
@@ -41,8 +42,7 @@ pub struct Served {
     memory: u64,
     writer: Option<Writer>,
     providing: Arc<Providing>,
-    /// The snapshot that descriptions are read from, by its number.
-    open: Mutex<Option<(u64, Arc<Catalogue>)>>,
+    reader: Arc<Reader>,
     _serving: snapshot::Serving,
 }
 
@@ -65,6 +65,7 @@ impl Served {
             let session = Session::write(home.clone(), watch)?;
             session.catalogue.publish()?;
         }
+        let reader = Arc::new(Reader::new(&home));
         let session = Session::read_archive(home.clone(), watch)?;
         let providing = Providing::new(&home, Arc::clone(session.concordances())).map_err(failed)?;
         drop(session);
@@ -79,35 +80,15 @@ impl Served {
             memory: limits.memory,
             writer,
             providing: Arc::new(providing),
-            open: Mutex::new(None),
+            reader,
             _serving: serving,
         })
     }
 
-    /// The newest snapshot, opened.
-    fn catalogue(&self) -> Result<(u64, Arc<Catalogue>), Refusal> {
-        let failed = |error: CatalogueError| Refusal::Io(error.to_string());
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let Some(number) = snapshot::current(&self.home.directory) else {
-                return Err(Refusal::Io("nothing is published".to_owned()));
-            };
-            if let Some((known, catalogue)) = &*open
-                && *known == number
-            {
-                return Ok((number, Arc::clone(catalogue)));
-            }
-            match snapshot::open(&self.home.directory, number) {
-                Ok(snapshot) => {
-                    let catalogue = Arc::new(snapshot.into_catalogue(self.home.graphs.clone()));
-                    *open = Some((number, Arc::clone(&catalogue)));
-                    return Ok((number, catalogue));
-                }
-                // A newer one came in between.
-                Err(CatalogueError::NoSuchSnapshot(_)) => {}
-                Err(error) => return Err(failed(error)),
-            }
-        }
+    /// The catalogue as of the newest snapshot.
+    fn catalogue(&self) -> Result<Arc<Catalogue>, Refusal> {
+        let newest = self.reader.catalogue().map_err(|error| Refusal::Io(error.to_string()))?;
+        Ok(newest.1)
     }
 
     async fn ask(&self, question: pool::Question) -> Result<Reply, Refusal> {
@@ -129,7 +110,7 @@ impl Served {
         &self,
         work: impl FnOnce(&Catalogue) -> Result<T, CatalogueError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let (_, catalogue) = self.catalogue()?;
+        let catalogue = self.catalogue()?;
         let done = tokio::task::spawn_blocking(move || work(&catalogue)).await;
         done.map_err(|error| Refusal::Io(error.to_string()))?.map_err(|error| Refusal::Io(error.to_string()))
     }
@@ -185,14 +166,14 @@ impl Service for Served {
     fn graph(&self, name: GraphName, format: RdfFormat) -> Later<'_, Result<Option<Reply>, Refusal>> {
         Box::pin(async move {
             let GraphName::NamedNode(node) = name else {
-                let question = whole_graph(Vec::new(), format);
+                let question = whole_graph(Vec::new(), format)?;
                 return self.ask(question).await.map(Some);
             };
             let asked = node.clone();
             if !self.aside(move |catalogue| catalogue.backend().has_graph(&asked)).await? {
                 return Ok(None);
             }
-            self.ask(whole_graph(vec![node.into_string()], format)).await.map(Some)
+            self.ask(whole_graph(vec![node.into_string()], format)?).await.map(Some)
         })
     }
 
@@ -206,7 +187,7 @@ impl Service for Served {
 
     fn oai(&self, arguments: String) -> Later<'_, Result<OaiAnswer, Refusal>> {
         Box::pin(async move {
-            let (_, catalogue) = self.catalogue()?;
+            let catalogue = self.catalogue()?;
             let providing = Arc::clone(&self.providing);
             let answer = tokio::task::spawn_blocking(move || providing.answer(catalogue, arguments)).await;
             answer.map_err(|error| Refusal::Io(error.to_string()))
@@ -223,7 +204,12 @@ impl Service for Served {
     }
 
     fn statistics(&self) -> Later<'_, Statistics> {
-        Box::pin(async { Statistics::default() })
+        // Counting statements would take a walk over all of them; documents are counted already.
+        let reader = Arc::clone(&self.reader);
+        Box::pin(async move {
+            let counted = tokio::task::spawn_blocking(move || reader.index().ok().map(|index| index.len()));
+            Statistics { entities: counted.await.ok().flatten(), ..Statistics::default() }
+        })
     }
 
     fn status(&self) -> Status {
@@ -236,20 +222,22 @@ impl Service for Served {
             workers_busy: (self.quick.saturating_sub(counts.idle) + counts.heavy) as u64,
             waiting: (counts.queued + counts.waiting) as u64,
             workers_lost: counts.ended,
+            glances: counts.glances,
         }
     }
 }
 
 /// The whole of one graph, or of the default graph alone.
-fn whole_graph(default_graphs: Vec<String>, format: RdfFormat) -> pool::Question {
-    pool::Question {
-        text: query_text("serve/graph").unwrap_or_default().to_owned(),
+fn whole_graph(default_graphs: Vec<String>, format: RdfFormat) -> Result<pool::Question, Refusal> {
+    let text = query_text("serve/graph").map_err(|error| Refusal::Io(error.to_string()))?;
+    Ok(pool::Question {
+        text: text.to_owned(),
         default_graphs,
         union: Some(false),
         graph: Some(format),
         limits: Some(GRAPH_LIMITS),
         ..pool::Question::default()
-    }
+    })
 }
 
 fn row_format(format: QueryResultsFormat) -> RowFormat {
@@ -283,6 +271,7 @@ fn refusal(refused: pool::Refusal) -> Refusal {
         pool::Refusal::Malformed(_) | pool::Refusal::Failed(_) => Refusal::Malformed(message),
         pool::Refusal::Forbidden(_) => Refusal::Forbidden(message),
         pool::Refusal::TooLarge(_) => Refusal::TooLarge(message),
+        pool::Refusal::Elsewhere(_) => Refusal::Elsewhere(message),
         pool::Refusal::TimedOut(_) => Refusal::TimedOut,
         pool::Refusal::OutOfMemory(_) => Refusal::OutOfMemory,
         pool::Refusal::Busy { retry_after } => {

@@ -7,7 +7,7 @@ use super::error::Error;
 use super::identifier::{identifier, is_namespace};
 use super::repository::{Format, Header, Set};
 use super::request::Request;
-use crate::publish::write::xml::escape;
+use crate::publish::write::xml::{attribute, escape, text};
 
 /// A whole answer around its content.
 pub fn envelope(request: &Request, echo: bool, now: Datestamp, content: &str) -> String {
@@ -168,22 +168,4 @@ pub fn resumption_token(out: &mut String, total: Option<u64>, cursor: u64, token
         }
         None => out.push_str("/>\n"),
     }
-}
-
-fn text(out: &mut String, name: &str, content: &str) {
-    out.push('<');
-    out.push_str(name);
-    out.push('>');
-    escape(content, out);
-    out.push_str("</");
-    out.push_str(name);
-    out.push_str(">\n");
-}
-
-fn attribute(out: &mut String, name: &str, value: &str) {
-    out.push(' ');
-    out.push_str(name);
-    out.push_str("=\"");
-    escape(value, out);
-    out.push('"');
 }

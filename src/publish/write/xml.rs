@@ -15,6 +15,26 @@ pub fn escape(text: &str, out: &mut String) {
     }
 }
 
+/// An element that holds nothing but text, on a line of its own.
+pub fn text(out: &mut String, name: &str, content: &str) {
+    out.push('<');
+    out.push_str(name);
+    out.push('>');
+    escape(content, out);
+    out.push_str("</");
+    out.push_str(name);
+    out.push_str(">\n");
+}
+
+/// An attribute, with the blank before it.
+pub fn attribute(out: &mut String, name: &str, value: &str) {
+    out.push(' ');
+    out.push_str(name);
+    out.push_str("=\"");
+    escape(value, out);
+    out.push('"');
+}
+
 /// Whether XML 1.0 can hold a character.
 pub fn is_allowed(c: char) -> bool {
     !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')

@@ -106,6 +106,10 @@ async fn the_endpoint_describes_itself() {
     assert!(void.body.contains("void:sparqlEndpoint <http://library.example/sparql>"), "{}", void.body);
     let quiet = start(|settings| settings.read_only = true).await;
     assert!(!quiet.get("/sparql", &[]).await.body.contains("SPARQL11Update"));
+    assert!(!turtle.body.contains("BasicFederatedQuery"), "{}", turtle.body);
+    let federated = start(|settings| settings.federated = true).await;
+    let turtle = federated.get("/sparql", &[]).await.body;
+    assert!(turtle.contains("sd:feature sd:BasicFederatedQuery"), "{turtle}");
 }
 
 #[tokio::test]

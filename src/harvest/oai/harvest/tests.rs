@@ -581,8 +581,10 @@ fn bad_datestamps_are_kept_as_text() {
 }
 
 #[test]
-fn the_mark_is_the_repositorys_clock_but_never_in_our_future() {
+fn the_mark_is_the_repositorys_clock_and_in_our_future_only_with_its_records() {
     for (clock, since, codes) in [
+        // Half an hour ahead, and no record is dated so.
+        ("2024-06-01T12:30:00Z", NOW, vec![]),
         ("2024-05-01T00:00:00Z", "2024-05-01T00:00:00Z", vec![]),
         ("2999-01-01T00:00:00Z", NOW, vec![Code::OaiProtocol]),
         // A clock that is behind is the one that stamps the records.
@@ -594,6 +596,15 @@ fn the_mark_is_the_repositorys_clock_but_never_in_our_future() {
         assert_eq!(catch.state.since, Some(stamp(since)));
         assert_eq!(catch.codes(), codes);
     }
+    // Records that are dated ahead are not asked for again; the next harvest finds nothing, and
+    // the mark does not go back.
+    let mut ahead = repository(items(0..3));
+    ahead.items[2].stamp = stamp(NOW).plus(60);
+    ahead.clock.set(stamp(NOW).plus(61));
+    let catch = harvest(&ahead, &plan(), State::default());
+    assert_eq!((catch.state.since, catch.held.len()), (Some(stamp(NOW).plus(61)), 3));
+    let again = harvest(&ahead, &plan(), catch.state);
+    assert_eq!((again.state.since, again.held.len()), (Some(stamp(NOW).plus(61)), 0));
     // Without a clock, the newest record is what is known.
     let mut repository = repository(items(0..3));
     let identify = repository.answer(&arguments("http://r.example/oai?verb=Identify"));

@@ -1,6 +1,6 @@
 //! `pinakes serve` in a process of its own, and a client that shows what it says byte for byte.
 
-use super::support::{self, CATALOGUE, Desk};
+use super::{CATALOGUE, Desk, spawn};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -51,7 +51,7 @@ impl Server {
     pub fn start(desk: &Desk, options: &[&str]) -> Self {
         let mut command = desk.pinakes();
         command.args(["--catalogue", CATALOGUE, "serve", "--bind", "127.0.0.1:0"]).args(options);
-        let mut process = support::spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+        let mut process = spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().rsplit(' ').next().unwrap().trim_end_matches('/').to_owned();
@@ -73,6 +73,11 @@ impl Server {
         self.process.wait().unwrap().code()
     }
 
+    /// Host and port.
+    pub fn authority(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
     pub fn id(&self) -> u32 {
         self.process.id()
     }
@@ -92,7 +97,7 @@ impl Server {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> std::io::Result<Answer> {
-        let host = self.url.trim_start_matches("http://");
+        let host = self.authority();
         let mut stream = TcpStream::connect(host)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
