@@ -6,6 +6,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "resolve/deciding.rs"]
+mod deciding;
 mod support;
 
 use oxrdf::{NamedOrBlankNode, Quad, Term};
@@ -333,6 +335,8 @@ fn s4_7_truths_are_read_as_people_have_them() {
     // Pairs with and without a label. Nothing is known of others.
     assert_eq!(measured("left,right,same\nnorth/1,south/a,yes\n2,b,no\n"), (1.0, 1.0, Some(2), Some(0)));
     assert_eq!(measured("id1,id2,label\n2,b,1\n"), (1.0, 0.0, Some(1), Some(0)));
+    // What nobody has looked at yet says nothing.
+    assert_eq!(measured("left,right,same\n1,a,yes\n2,b,\n1,b,-\n"), (1.0, 1.0, Some(1), Some(0)));
     // All there are, of two sources that the columns are called after.
     assert_eq!(measured("id_north\tid_south\n1\ta\n9\tz\n"), (1.0, 1.0, Some(1), Some(1)));
     assert_eq!(measured("north,south\n2,b\n"), (0.0, 0.0, Some(1), Some(0)));

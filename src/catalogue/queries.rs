@@ -31,6 +31,7 @@ queries! {
     "resolve/agent/keys/title"
     "resolve/expression/features"
     "resolve/instance/features"
+    "resolve/instance/keys/identifiers"
     "resolve/subject/features"
     "resolve/work/features"
     "serve/graph"

@@ -28,11 +28,11 @@ pub mod words;
 use std::io;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::block::{Blocker, Blocking, Keyed, Pair, unpack};
-use self::cluster::{Across, Clusters, Decisions, Edge};
-use self::compare::{Comparer, Vector};
+use self::cluster::{Across, Clusters, Decisions, Edge, Reason};
+use self::compare::{Comparer, Vector, crowded_in};
 use self::feature::{FeatureTable, Id};
 use self::profile::Profile;
 use self::score::{Histogram, Model, weight_of};
@@ -67,18 +67,28 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Pairs that a person should look at, the likeliest first: between the bands, or refused.
-    pub fn review(&self, bands: profile::Bands) -> Vec<&Edge> {
+    /// Pairs that a person should look at, the likeliest first: between the bands, or refused. What
+    /// people have said never of, or what would bring such two together, they need not see again.
+    pub fn review(&self, bands: profile::Bands, decisions: &Decisions) -> Vec<&Edge> {
         let merge = weight_of(bands.merge);
         let apart = |edge: &&Edge| {
             self.clusters.of.get(edge.left as usize) != self.clusters.of.get(edge.right as usize)
         };
-        let refused: FxHashMap<(Id, Id), ()> =
-            self.clusters.refused.iter().map(|refusal| ((refusal.left, refusal.right), ())).collect();
+        let nevers: FxHashSet<(Id, Id)> = decisions.settled().1.into_iter().collect();
+        let refused: FxHashMap<(Id, Id), &Reason> = self
+            .clusters
+            .refused
+            .iter()
+            .map(|refusal| ((refusal.left, refusal.right), &refusal.reason))
+            .collect();
         self.edges
             .iter()
             .filter(apart)
-            .filter(|edge| edge.weight < merge || refused.contains_key(&(edge.left, edge.right)))
+            .filter(|edge| !nevers.contains(&(edge.left, edge.right)))
+            .filter(|edge| match refused.get(&(edge.left, edge.right)) {
+                Some(reason) => !matches!(reason, Reason::Never(..)),
+                None => edge.weight < merge,
+            })
             .collect()
     }
 }
@@ -106,7 +116,7 @@ pub fn resolve(table: &FeatureTable, profile: &Profile, given: Given<'_>) -> io:
                 .iter()
                 .map(|(left, right, same)| (comparer.vector(*left.min(right), *left.max(right)), *same))
                 .collect();
-            Model::learn(profile, &histogram, &labels, comparer.weights().clone(), comparer.crowded())
+            Model::learn(profile, &histogram, &labels, comparer.weights().clone(), crowded_in(table, profile))
         }
     };
     let edges = weigh(profile, &model, &kept);

@@ -108,6 +108,18 @@ impl Model {
         Self { shares, factors, weights: Weights::new(), crowded: Crowded::new(), vectors: 0, rounds: 0 }
     }
 
+    /// Takes up identifiers that too many records carry by now; says whether any of them is new.
+    pub fn distrust(&mut self, crowded: Crowded) -> bool {
+        let mut is_new = false;
+        for (feature, values) in crowded {
+            let known = self.crowded.entry(feature).or_default();
+            for value in values {
+                is_new |= known.insert(value);
+            }
+        }
+        is_new
+    }
+
     /// Learns from the pairs of one run, and from those of which people said whether they are one.
     pub fn learn(
         profile: &Profile,

@@ -66,6 +66,13 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         let pairs = output::count(resolved.review, "pair");
         output::say(general, &format!("{pairs} for a person to look at: `pinakes resolve review`"));
     }
+    for (feature, values) in resolved.crowded.values().flatten() {
+        let some: Vec<&str> = values.iter().take(3).map(|value| &**value).collect();
+        let more = if values.len() > some.len() { " …" } else { "" };
+        let some = some.join(", ");
+        let what = format!("too many records have the same {feature} for it to prove anything: {some}{more}");
+        output::say(general, &what);
+    }
     for number in &resolved.contradicted {
         output::say(
             general,

@@ -93,7 +93,7 @@ impl Review {
 fn show(pair: &Reviewed) -> anyhow::Result<()> {
     let gone = if pair.gone { "  (one of them is gone; the next run forgets the pair)" } else { "" };
     output::line(&format!("{}  {:.3}  {}  {}{gone}", pair.id, pair.probability, pair.left, pair.right))?;
-    output::line(&format!("          {}", pair.levels.replace('\n', ", ")))
+    output::line(&format!("              {}", pair.levels.replace('\n', ", ")))
 }
 
 enum Answer {

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::record::Format;
 use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 
 /// After this many syntax errors the rest of the document is given up.
@@ -49,6 +49,8 @@ pub(super) fn read<'a>(
         _ => Box::new(DepthGuard::new(reader, false)),
     };
     let mut faults = VecDeque::new();
+    // What is wrong with a JSON-LD context has no place and comes in any order: it is sorted.
+    let mut unplaced: BTreeSet<String> = BTreeSet::new();
     let mut statements = Statements::default();
     let parser = RdfParser::from_format(syntax)
         .with_base_iri(base)
@@ -57,9 +59,15 @@ pub(super) fn read<'a>(
         match quad {
             Ok(quad) => statements.push(quad)?,
             Err(RdfParseError::Syntax(error)) => {
-                let offset = error.location().map(|place| place.start.offset);
+                let Some(place) = error.location() else {
+                    unplaced.insert(error.to_string());
+                    if unplaced.len() > ERROR_LIMIT {
+                        unplaced.pop_last();
+                    }
+                    continue;
+                };
                 let mut fault = Diagnostic::new(Code::RdfSyntax, error.to_string());
-                fault.place.offset = offset;
+                fault.place.offset = Some(place.start.offset);
                 faults.push_back(fault);
                 if faults.len() >= ERROR_LIMIT {
                     break;
@@ -79,6 +87,7 @@ pub(super) fn read<'a>(
             Err(RdfParseError::Io(error)) => return Err(error.into()),
         }
     }
+    faults.extend(unplaced.into_iter().map(|message| Diagnostic::new(Code::RdfSyntax, message)));
     let (cut, note) = statements.cut()?;
     Ok(Document { faults, note, cut })
 }

@@ -239,3 +239,22 @@ fn hostile_webs_are_cut_by_subject() {
         assert_eq!((records.len(), noticed), (100_000, vec![Code::RdfBySubject]));
     }
 }
+
+#[test]
+fn faults_of_a_context_come_in_one_order() {
+    let terms: Vec<String> = (0..40).map(|number| format!("\"t{number}\": {number}")).collect();
+    let text = format!("{{\"@context\": {{{}, \"@id\": \"x:y\", \"a\": \"b\"}}}}", terms.join(", "));
+    let faults = || -> Vec<String> {
+        let pieces = split_input(Box::new(text.as_bytes()), Format::JsonLd, "x");
+        let reason = |piece: Piece| match piece {
+            Piece::Reject(_, reason) => Some(reason.message),
+            Piece::Record(..) => None,
+        };
+        pieces.filter_map(|piece| reason(piece.unwrap())).collect()
+    };
+    let first = faults();
+    assert!(first.len() > 1, "{first:?}");
+    for _ in 0..20 {
+        assert_eq!(faults(), first);
+    }
+}

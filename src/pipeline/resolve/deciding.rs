@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::decisions::{self, Act, Decision, Named, Numbered};
+use super::entity::Kind;
 use super::explaining::{explain_things, profile_of};
 use super::finding::{Finder, Thing};
 use super::reviewing::Reviewed;
@@ -132,6 +133,16 @@ fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decis
             (Act::Undo { decision: *number }, decision.kind(), None)
         }
     };
+    let is_compared = matches!(kind, Kind::Instance | Kind::Work | Kind::Agent);
+    if !is_compared && !matches!(act, Act::Undo { .. }) {
+        let hint = match kind {
+            Kind::Hub => "hubs follow their works: name two of these (`SOURCE/ID#work`)",
+            Kind::Item => "items are never merged",
+            _ => "subjects and places follow headings and authority files",
+        };
+        let message = format!("nothing can be decided about a {}; {hint}", kind.name());
+        return Err(ResolveError::Unknown(message).into());
+    }
     let mut decision = Decision {
         act,
         kind: kind.name().to_owned(),

@@ -9,6 +9,7 @@ use super::entities::{Entities, Number};
 use super::entity::Kind;
 use crate::archive::{Entry, Kind as Archived};
 use crate::pipeline::Session;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// A thing as a decision names it.
@@ -168,5 +169,12 @@ pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> Vec<Ruling
             Act::Undo { .. } => {}
         }
     }
+    // Whoever decides again about the same two has changed their mind.
+    let mut last: FxHashMap<(Number, Number), u64> = FxHashMap::default();
+    let two = |ruling: &Ruling| (ruling.left.min(ruling.right), ruling.left.max(ruling.right));
+    for ruling in &rulings {
+        last.insert(two(ruling), ruling.decision);
+    }
+    rulings.retain(|ruling| last.get(&two(ruling)) == Some(&ruling.decision));
     rulings
 }

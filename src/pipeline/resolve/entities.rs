@@ -186,6 +186,13 @@ impl Entities {
         record.map_or(("", "", ""), |(source, id)| (source, id, &entity.node))
     }
 
+    /// The hub of a work.
+    pub fn hub_of(&self, work: Number) -> Option<Number> {
+        let start = self.links.partition_point(|(from, _)| *from < work);
+        let links = self.links.get(start..)?.iter().take_while(|(from, _)| *from == work);
+        links.map(|(_, to)| *to).find(|to| self.kind(*to) == Kind::Hub)
+    }
+
     /// The things of a record.
     pub fn of_record(&self, record: u32) -> std::ops::Range<Number> {
         let at = |place: usize| self.first.get(place).copied().unwrap_or(0);

@@ -154,7 +154,6 @@ impl<'a> Description<'a> {
                 }
             }
         }
-        walk.out.push(Triple::new(entry.clone(), pin::MEMBER, NamedNode::new_unchecked(&*iri)));
         walk.out
     }
 

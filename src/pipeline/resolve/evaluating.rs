@@ -14,7 +14,7 @@ use crate::pipeline::{Session, Watch};
 use crate::resolve::block::Blocker;
 use crate::resolve::compare::Comparer;
 use crate::resolve::evaluate::{self, Quality};
-use crate::resolve::score::probability;
+use crate::resolve::score::{probability, weight_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -113,7 +113,7 @@ pub fn evaluate_truth(
     // Works are one hub when the profile says so, whatever expression they are.
     let root = |number: Number| -> Number {
         let number = match request.kind {
-            Kind::Work | Kind::Hub => hub_of(&entities, number).unwrap_or(number),
+            Kind::Work | Kind::Hub => entities.hub_of(number).unwrap_or(number),
             _ => number,
         };
         groups.of.get(number as usize).copied().unwrap_or(number)
@@ -161,10 +161,12 @@ pub fn evaluate_truth(
         _ => false,
     };
     let found = true_pairs.iter().filter(share).count();
+    // What is alike enough to be merged and was refused stands in both lists.
+    let merge = weight_of(profile.profile.bands.merge);
     let mut scored: Vec<(f64, bool)> = level
         .edges
         .iter()
-        .chain(&level.review)
+        .chain(level.review.iter().filter(|edge| edge.weight < merge))
         .map(|edge| (edge.weight, (edge.left.min(edge.right), edge.left.max(edge.right))))
         .filter(|(_, (left, right))| scope.about(*left, *right))
         .map(|(weight, pair)| (weight, true_pairs.contains(&pair)))
@@ -204,10 +206,4 @@ pub fn evaluate_truth(
         wrong: named(&mut wrong),
         missed: named(&mut missed),
     })
-}
-
-fn hub_of(entities: &Entities, work: Number) -> Option<Number> {
-    let start = entities.links.partition_point(|(from, _)| *from < work);
-    let links = entities.links.get(start..)?.iter().take_while(|(from, _)| *from == work);
-    links.map(|(_, to)| *to).find(|to| entities.kind(*to) == Kind::Hub)
 }

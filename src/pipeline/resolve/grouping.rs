@@ -15,6 +15,7 @@ use super::{PipelineError, ResolveError};
 use crate::config::Home;
 use crate::resolve::block::Blocking;
 use crate::resolve::cluster::{Decisions, Edge, Refusal};
+use crate::resolve::compare::crowded_in;
 use crate::resolve::increment::State;
 use crate::resolve::score::{Model, weight_of};
 use crate::resolve::{BUDGET, Given, Resolution, resolve};
@@ -33,7 +34,7 @@ pub(super) struct Models {
 /// What comparing by one profile found.
 pub(super) struct Level {
     pub model: Model,
-    /// Pairs from the review band upwards, strongest first; by numbers of things.
+    /// Pairs that are alike enough to be merged, strongest first; by numbers of things.
     pub edges: Vec<Edge>,
     /// Pairs for a person, likeliest first.
     pub review: Vec<Edge>,
@@ -91,6 +92,8 @@ pub(super) enum Ground {
     Authority,
     /// Subjects and places: the heading is the same.
     Heading,
+    /// A person's decision, by its number.
+    Decision(u64),
 }
 
 /// All groups.
@@ -153,8 +156,14 @@ impl Basis<'_> {
         expressions(entities, &mut hubs, &mut uniting);
         hubs_of_works(entities, &mut hubs, &mut uniting);
         headings(entities, &mut uniting);
-        let Uniting { mut forest, following } = uniting;
-        let of = (0..entities.len() as Number).map(|number| forest.root(number)).collect();
+        let Uniting { mut forest, mut following } = uniting;
+        let of: Vec<Number> = (0..entities.len() as Number).map(|number| forest.root(number)).collect();
+        for ruling in self.rulings.iter().filter(|ruling| ruling.together) {
+            let [left, right] = [ruling.left, ruling.right].map(|number| decided_about(entities, number));
+            if of.get(left as usize) == of.get(right as usize) {
+                following.push(Following { left, right, ground: Ground::Decision(ruling.decision) });
+            }
+        }
         Ok(Groups { of, following, instance, work, agent })
     }
 }
@@ -182,6 +191,10 @@ impl Comparing<'_> {
             }
         }
         let words = model.as_ref().map(|model| model.weights.len());
+        // An identifier may have become that of too many since the weights were learned.
+        let mut model = model;
+        let crowded = crowded_in(&compared.table, &self.text.profile);
+        let is_crowded = model.as_mut().is_some_and(|model| model.distrust(crowded));
         let (found, state) =
             self.found(&decisions, model).map_err(|error| ResolveError::Cache(error.to_string()))?;
         let number = |id: u32| compared.of.get(id as usize).copied().unwrap_or(0);
@@ -190,13 +203,13 @@ impl Comparing<'_> {
         }
         let named = |edge: &Edge| Edge { left: number(edge.left), right: number(edge.right), ..*edge };
         let bands = self.text.profile.bands;
-        let review = found.review(bands).into_iter().map(named).collect();
+        let review = found.review(bands, &decisions).into_iter().map(named).collect();
         let Resolution { model, clusters, edges, blocking, compared } = found;
         let merge = weight_of(bands.merge);
         let refused = clusters.refused.into_iter().map(|refusal| refusal.renamed(number)).collect();
         // What is not merged and no matter for review says nothing afterwards.
         let edges = edges.iter().filter(|edge| edge.weight >= merge).map(named).collect();
-        let has_learned = words != Some(model.weights.len());
+        let has_learned = is_crowded || words != Some(model.weights.len());
         Ok(Level { model, edges, review, refused, blocking, compared, state, has_learned })
     }
 
@@ -218,6 +231,15 @@ impl Comparing<'_> {
         let found = resolve(table, profile, given)?;
         let state = State::of(table, profile, &found, &keys, decisions, BUDGET)?;
         Ok((found, state))
+    }
+}
+
+/// What a decision about a thing is about: who joins two works says that they belong to one hub, of
+/// whatever language they are.
+pub(super) fn decided_about(entities: &Entities, number: Number) -> Number {
+    match entities.kind(number) {
+        Kind::Work => entities.hub_of(number).unwrap_or(number),
+        _ => number,
     }
 }
 

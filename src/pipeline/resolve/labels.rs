@@ -72,7 +72,9 @@ pub fn keep_labels(
 fn of_decisions(decided: &[Numbered], kind: Kind) -> String {
     let mut table = String::from("left_source\tleft_id\tright_source\tright_id\tsame\n");
     let mut row = |left: &Named, right: &Named, same: bool| {
-        let cells = [&*left.source, &*left.id, &*right.source, &*right.id, if same { "1" } else { "0" }];
+        let id = |named: &Named| format!("{}{}", named.id, named.node.as_deref().unwrap_or_default());
+        let same = if same { "1" } else { "0" };
+        let cells = [&*left.source, &id(left), &right.source, &id(right), same];
         table.push_str(&cells.join("\t"));
         table.push('\n');
     };

@@ -19,12 +19,14 @@ use crate::ontology::{bf, dcterms, pin, prov, rdf, rdfs, skos, xsd};
 use crate::pipeline::Session;
 use crate::resolve::cluster::Edge;
 use crate::resolve::compare::level_at;
+use crate::resolve::increment::State;
 use crate::resolve::score::{Model, probability};
 use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, Quad, Term, Triple};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Records mapped side by side.
 const BATCH: usize = 1024;
@@ -40,10 +42,34 @@ pub(super) struct Merged {
 /// What one member gives to its entry.
 struct Contribution {
     number: Number,
-    standing: Standing,
+    standing: Arc<Standing>,
+    said: Arc<Said>,
+}
+
+/// What a record says of an entry.
+#[derive(PartialEq, Eq, Hash)]
+struct Said {
     triples: Vec<Triple>,
     /// Labels to be used when no member has one.
     spare: Vec<Term>,
+}
+
+/// The members of an entry as they come. Thousands of records may say the same of a subject, and
+/// all wait for the last of them, so what is equal is kept once.
+#[derive(Default)]
+struct Gathered {
+    members: Vec<Contribution>,
+    said: FxHashSet<Arc<Said>>,
+}
+
+impl Gathered {
+    fn take(&mut self, mut contribution: Contribution) {
+        match self.said.get(&contribution.said) {
+            Some(known) => contribution.said = known.clone(),
+            None => _ = self.said.insert(contribution.said.clone()),
+        }
+        self.members.push(contribution);
+    }
 }
 
 /// The evidence behind entries, by kind.
@@ -65,6 +91,10 @@ pub(super) struct Merging<'a> {
     /// What holds entries together beside that, by root.
     following: FxHashMap<Number, Vec<Following>>,
     preferring: FxHashMap<Kind, Preferring>,
+    /// The sources, most important first.
+    ranked: &'a [String],
+    /// When this run was started.
+    time: &'a str,
 }
 
 impl<'a> Merging<'a> {
@@ -74,7 +104,8 @@ impl<'a> Merging<'a> {
         entities: &'a Entities,
         groups: &'a Groups,
         naming: &'a Naming,
-        ranked: &[String],
+        ranked: &'a [String],
+        time: &'a str,
     ) -> Result<Self, PipelineError> {
         let mut evidence = FxHashMap::default();
         let levels = [
@@ -103,16 +134,40 @@ impl<'a> Merging<'a> {
             };
             preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked)?);
         }
-        Ok(Self { session, texts, entities, groups, naming, evidence, following, preferring })
+        Ok(Self { session, texts, entities, groups, naming, evidence, following, preferring, ranked, time })
     }
 
-    /// The hash of the members of an entry.
+    /// The hash of the members of an entry, and of what people said of them.
     pub fn member_hash(&self, members: &[Number]) -> u64 {
-        let sum = members.iter().fold(0_u64, |sum, member| {
+        let mut sum = members.iter().fold(0_u64, |sum, member| {
             sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&super::naming::name_of(self.entities, *member)))
         });
+        for following in self.following(members) {
+            if let Ground::Decision(number) = following.ground {
+                sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes()));
+            }
+        }
         // Never that of an entry of which nothing is known.
         sum.max(1)
+    }
+
+    /// The hash of what decides, beside members and records, what is written: profiles, weights and
+    /// the order of sources.
+    pub fn ways(&self) -> u64 {
+        let mut text = self.ranked.join("\0");
+        for kind in [Kind::Instance, Kind::Work, Kind::Agent] {
+            if let Some(evidence) = self.evidence.get(&kind) {
+                let _ = write!(text, "\0{}\0{}", evidence.profile.hash, State::digest(&evidence.level.model));
+            }
+        }
+        // Never that of a master of which nothing is known.
+        xxhash_rust::xxh3::xxh3_64(text.as_bytes()).max(1)
+    }
+
+    /// What holds members together beside comparisons.
+    fn following(&self, members: &[Number]) -> &[Following] {
+        let root = members.first().and_then(|member| self.groups.of.get(*member as usize));
+        root.and_then(|root| self.following.get(root)).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Makes the entries of `wanted`, each once, in the order in which they are complete.
@@ -144,7 +199,7 @@ impl<'a> Merging<'a> {
             places.push((self.home_of(record), sequence, record));
         }
         places.sort_unstable();
-        let mut waiting: FxHashMap<EntryKey, Vec<Contribution>> = FxHashMap::default();
+        let mut waiting: FxHashMap<EntryKey, Gathered> = FxHashMap::default();
         let mut done = 0;
         for some in places.chunks(BATCH) {
             let mut read: Vec<(u32, Option<Entry>)> = Vec::with_capacity(some.len());
@@ -156,11 +211,11 @@ impl<'a> Merging<'a> {
             let mut complete = Vec::new();
             for (key, contribution) in given.into_iter().flatten() {
                 let gathered = waiting.entry(key).or_default();
-                gathered.push(contribution);
-                if missing.get(&key) == Some(&gathered.len())
+                gathered.take(contribution);
+                if missing.get(&key) == Some(&gathered.members.len())
                     && let Some(gathered) = waiting.remove(&key)
                 {
-                    complete.push((key, gathered));
+                    complete.push((key, gathered.members));
                 }
             }
             let merged: Vec<Merged> =
@@ -204,11 +259,11 @@ impl<'a> Merging<'a> {
             let (kind, id) = key(place)?;
             Some(graphs.entry(kind.name(), id))
         };
-        let standing = Standing {
+        let standing = Arc::new(Standing {
             source: source.clone(),
             complete: description.len(),
             modified: description.of_record(dcterms::MODIFIED).unwrap_or_default().into(),
-        };
+        });
         let mut given = Vec::new();
         for number in range.clone() {
             let Some(key) = key(number).filter(|key| wanted.contains(key)) else { continue };
@@ -217,7 +272,8 @@ impl<'a> Merging<'a> {
             let triples = description.statements(node, &entry, &named);
             let spare =
                 if key.0 == Kind::Hub { description.labels_of(node, bf::EXPRESSION_OF) } else { Vec::new() };
-            given.push((key, Contribution { number, standing: standing.clone(), triples, spare }));
+            let said = Arc::new(Said { triples, spare });
+            given.push((key, Contribution { number, standing: standing.clone(), said }));
         }
         given
     }
@@ -232,19 +288,22 @@ impl<'a> Merging<'a> {
         let is_own = |triple: &Triple| Term::from(triple.subject.clone()) == about;
         let mut triples: FxHashSet<Triple> = FxHashSet::default();
         let mut labels: Vec<(Term, usize)> = Vec::new();
+        let mut known: FxHashSet<*const Said> = FxHashSet::default();
         for (member, contribution) in gathered.iter().enumerate() {
-            for triple in &contribution.triples {
+            let is_new = known.insert(Arc::as_ptr(&contribution.said));
+            for triple in &contribution.said.triples {
                 if triple.predicate == rdfs::LABEL && is_own(triple) {
                     labels.push((triple.object.clone(), member));
-                } else {
+                } else if is_new {
                     triples.insert(triple.clone());
                 }
             }
+            triples.insert(Triple::new(entry.clone(), pin::MEMBER, self.node(graphs, contribution.number)));
         }
         if labels.is_empty() {
             let spare = gathered.iter().enumerate();
             labels = spare
-                .flat_map(|(member, one)| one.spare.iter().map(move |label| (label.clone(), member)))
+                .flat_map(|(member, one)| one.said.spare.iter().map(move |label| (label.clone(), member)))
                 .collect();
         }
         fn candidates<'c>(values: &'c [(Term, usize)], gathered: &'c [Contribution]) -> Vec<Candidate<'c>> {
@@ -278,10 +337,8 @@ impl<'a> Merging<'a> {
         {
             let mut values: Vec<(Term, usize)> = Vec::new();
             for (member, contribution) in gathered.iter().enumerate() {
-                let said = contribution
-                    .triples
-                    .iter()
-                    .filter(|triple| triple.predicate == *property && is_own(triple));
+                let triples = contribution.said.triples.iter();
+                let said = triples.filter(|triple| triple.predicate == *property && is_own(triple));
                 values.extend(
                     said.filter(|triple| triple.object.is_literal())
                         .map(|triple| (triple.object.clone(), member)),
@@ -301,7 +358,8 @@ impl<'a> Merging<'a> {
         let mut quads: Vec<Quad> =
             triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
         let members: Vec<Number> = gathered.iter().map(|contribution| contribution.number).collect();
-        if members.len() > 1 || !preferences.is_empty() {
+        let is_explained = members.len() > 1 || !preferences.is_empty();
+        if is_explained {
             self.resolution(key, &entry, &members, &preferences, &mut quads);
         }
         // A sum, for the statements have no order.
@@ -312,6 +370,12 @@ impl<'a> Merging<'a> {
             sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(line.as_bytes()))
         });
         let hash = hash.max(1);
+        // The time is none of what it says: a merge keeps that of the run that made it so.
+        if is_explained {
+            let time = Literal::new_typed_literal(self.time, xsd::DATE_TIME);
+            let (merge, graph) = (graphs.merge(kind.name(), id), graphs.resolution());
+            quads.push(Quad::new(merge, prov::ENDED_AT_TIME.into_owned(), time, graph));
+        }
         Merged { key, hashes: (self.member_hash(&members), hash), quads }
     }
 
@@ -350,8 +414,14 @@ impl<'a> Merging<'a> {
             return;
         };
         let mut reasons: BTreeSet<String> = BTreeSet::new();
-        for Following { left, right, ground } in self.following.get(root).into_iter().flatten() {
+        for Following { left, right, ground } in self.following(members) {
             let reason = match ground {
+                Ground::Decision(number) => {
+                    let node = self.pair(&merge, *left, *right, &mut say);
+                    say(&node, pin::REASON, Literal::new_simple_literal("a person joined them").into());
+                    say(&node, prov::WAS_DERIVED_FROM, graphs.decision(*number).into());
+                    continue;
+                }
                 Ground::Instances => "their instances are one",
                 Ground::Expression => {
                     "they belong to one hub, and language, form and translators are the same"

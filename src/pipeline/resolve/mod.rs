@@ -48,6 +48,7 @@ use super::{PipelineError, Session, Watch};
 use crate::config::Home;
 use crate::resolve::agents::Report;
 use crate::resolve::block::Blocking;
+use crate::resolve::compare::Crowded;
 use crate::source::Registry;
 use cache::Cache;
 use entities::Entities;
@@ -106,6 +107,9 @@ pub struct Resolved {
     pub agents: Option<Report>,
     /// How pairs were found, by profile.
     pub blocking: BTreeMap<&'static str, Blocks>,
+    /// Identifiers that too many carry to prove anything, by profile and feature.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub crowded: BTreeMap<&'static str, Crowded>,
     /// Alike, and kept apart all the same: by a veto, by a person, or by all other pairs.
     pub refused: u64,
     /// Pairs for a person to look at.
@@ -185,7 +189,7 @@ pub fn resolve(
     let mut resolved = Resolved { read, agents, dry_run: request.dry_run, ..Resolved::default() };
     resolved.count(&groups, &naming);
     resolved.sources = shares(&entities, &naming);
-    resolved.contradicted = contradicted(&groups, &rulings);
+    resolved.contradicted = contradicted(&entities, &groups, &rulings);
     if !request.dry_run {
         models::archive(session, &texts, &groups, read.records, &request.time)?;
         last.write(&groups)?;
@@ -193,7 +197,7 @@ pub fn resolve(
         naming::take_up(session, &cache)?;
     }
     let ranked = ranked(session)?;
-    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked)?;
+    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked, &request.time)?;
     let writer = writing::Writer {
         session,
         cache: &cache,
@@ -313,15 +317,11 @@ fn shares(entities: &Entities, naming: &Naming) -> BTreeMap<String, Shares> {
     shares
 }
 
-fn contradicted(groups: &grouping::Groups, rulings: &[decisions::Ruling]) -> Vec<u64> {
-    let mut numbers: Vec<u64> = rulings
-        .iter()
-        .filter(|ruling| {
-            let of = |number: u32| groups.of.get(number as usize);
-            ruling.together && of(ruling.left) != of(ruling.right)
-        })
-        .map(|ruling| ruling.decision)
-        .collect();
+/// Decisions that are not followed, because others forbid it.
+fn contradicted(entities: &Entities, groups: &grouping::Groups, rulings: &[decisions::Ruling]) -> Vec<u64> {
+    let of = |number: u32| groups.of.get(grouping::decided_about(entities, number) as usize);
+    let is_broken = |ruling: &&decisions::Ruling| ruling.together != (of(ruling.left) == of(ruling.right));
+    let mut numbers: Vec<u64> = rulings.iter().filter(is_broken).map(|ruling| ruling.decision).collect();
     numbers.sort_unstable();
     numbers.dedup();
     numbers
@@ -337,6 +337,9 @@ impl Resolved {
         for (name, level) in levels {
             self.compared.insert(name, level.compared);
             self.refused += level.refused.len() as u64;
+            if !level.model.crowded.is_empty() {
+                self.crowded.insert(name, level.model.crowded.clone());
+            }
             let Blocking { keys, blocks, split, largest, .. } = level.blocking;
             self.blocking.insert(name, Blocks { keys, blocks, split, largest: largest as u64 });
             self.review += if name == "instance" { level.review.len() as u64 } else { 0 };

@@ -54,8 +54,11 @@ pub(super) fn listed(cache: &Cache) -> Result<Vec<Reviewed>, PipelineError> {
 /// The pairs of a run, as they are kept.
 pub(super) fn pairs(entities: &Entities, groups: &Groups, texts: &Texts) -> Vec<Vec<u8>> {
     let mut pairs: Vec<Reviewed> = Vec::new();
-    let levels: [(Kind, &Level, &ProfileText); 2] =
-        [(Kind::Instance, &groups.instance, &texts.instance), (Kind::Agent, &groups.agent, &texts.agent)];
+    let levels: [(Kind, &Level, &ProfileText); 3] = [
+        (Kind::Instance, &groups.instance, &texts.instance),
+        (Kind::Work, &groups.work, &texts.work),
+        (Kind::Agent, &groups.agent, &texts.agent),
+    ];
     for (kind, level, profile) in levels {
         for edge in level.review.iter().take(MOST) {
             let named = |number: Number| -> Named {
@@ -66,7 +69,7 @@ pub(super) fn pairs(entities: &Entities, groups: &Groups, texts: &Texts) -> Vec<
             let (left, right) = (named(edge.left), named(edge.right));
             let name = format!("{kind:?}\0{left}\0{right}");
             pairs.push(Reviewed {
-                id: format!("{:08x}", xxhash_rust::xxh3::xxh3_64(name.as_bytes()) as u32),
+                id: format!("{:012x}", xxhash_rust::xxh3::xxh3_64(name.as_bytes()) >> 16),
                 kind: kind.name().to_owned(),
                 left,
                 right,

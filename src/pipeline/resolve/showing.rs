@@ -156,7 +156,7 @@ fn flat(entry: &NamedNode, said: &[Triple]) -> Vec<(String, String)> {
 fn below(node: &NamedNode, said: &[Triple], way: &str, depth: usize, values: &mut Vec<(String, String)>) {
     for triple in said {
         let NamedOrBlankNode::NamedNode(subject) = &triple.subject else { continue };
-        if subject != node || triple.predicate == pin::MEMBER || triple.predicate == rdf::TYPE {
+        if subject != node || triple.predicate == rdf::TYPE {
             continue;
         }
         let property =

@@ -8,8 +8,9 @@
 //!   and in a column `same` or `label` whether they are one. Without such a column the rows are all
 //!   pairs that are one.
 //!
-//! A name is `SOURCE/ID`, or the id alone where it is of one record; a column called after a source
-//! (`id_acm`, `acm_id`) has ids of that source.
+//! A name is `SOURCE/ID`, or the id alone where it is of one record, with the node of a thing in it
+//! where that is meant (`SOURCE/ID#creator-3f0c…`); a column called after a source (`id_acm`,
+//! `acm_id`) has ids of that source. Pairs of which nothing is said are left out.
 
 use super::entities::{Entities, Number};
 use super::entity::Kind;
@@ -85,8 +86,13 @@ impl Truth {
                 }
                 Shape::Pair { left, right, label } => {
                     let said = label.as_deref().map(|label| cell(&row, label).to_ascii_lowercase());
+                    // Nobody has looked at it yet.
+                    if said.as_deref().is_some_and(|said| said.is_empty() || said == "-") {
+                        continue;
+                    }
                     let same = said.is_none_or(|said| YES.contains(&&*said));
                     match (names.find(left, &row), names.find(right, &row)) {
+                        (Some(left), Some(right)) if left == right => {}
                         (Some(left), Some(right)) => pairs.push((left, right, same)),
                         (None, _) => strangers.meet(left, &row),
                         (_, None) => strangers.meet(right, &row),
@@ -241,24 +247,32 @@ impl<'a> Names<'a> {
     /// The source that a column is called after: `id_acm`, `idACM`, `acm_id`, `acm`.
     fn source_in(&self, column: &str) -> Option<String> {
         let column = column.to_ascii_lowercase();
-        let bare = column.strip_prefix("id").or_else(|| column.strip_suffix("id")).unwrap_or(&column);
-        let bare = bare.trim_matches(['_', '-', '.', ' ']);
-        let found = self.sources.iter().find(|source| source.eq_ignore_ascii_case(bare));
-        found.map(|source| (*source).to_owned())
+        // The whole name first: a source may be called `madrid`.
+        let bare = [Some(&*column), column.strip_prefix("id"), column.strip_suffix("id")];
+        let mut bare = bare.into_iter().flatten().map(|name| name.trim_matches(['_', '-', '.', ' ']));
+        bare.find_map(|name| self.sources.iter().find(|source| source.eq_ignore_ascii_case(name)))
+            .map(|source| (*source).to_owned())
     }
 
     fn find(&self, named: &Named, row: &Record) -> Option<Number> {
         let id = cell(row, &named.id);
         let source = named.source.as_deref().map(|column| cell(row, column)).or(named.of.as_deref());
         if let Some(source) = source {
-            return self.entities.find(source, id, None, self.wanted);
+            return self.thing(source, id);
         }
-        let whole =
-            id.split_once('/').and_then(|(source, id)| self.entities.find(source, id, None, self.wanted));
+        let whole = id.split_once('/').and_then(|(source, id)| self.thing(source, id));
         whole.or_else(|| {
             let record = (*self.by_id.get(id)?)?;
             let mut things = self.entities.of_record(record);
             things.find(|number| self.entities.kind(*number) == self.wanted)
+        })
+    }
+
+    /// What a record is about, or the thing in it whose node stands at the end: `ID#creator-3f0c…`.
+    fn thing(&self, source: &str, id: &str) -> Option<Number> {
+        self.entities.find(source, id, None, self.wanted).or_else(|| {
+            let (id, node) = id.rsplit_once('#')?;
+            self.entities.find(source, id, Some(&format!("#{node}")), self.wanted)
         })
     }
 }

@@ -28,6 +28,8 @@ const AT_ONCE: usize = 400_000;
 const PIECE: usize = 10_000;
 /// Set while the first master is loaded.
 const LOADING: &str = "loading";
+/// The hash of the profiles, weights and sources by which the master was made.
+const WAYS: &str = "ways";
 
 /// Set while the full-text index has to be made of all entries.
 pub(super) const UNINDEXED: &str = "unindexed";
@@ -87,6 +89,7 @@ impl Writer<'_> {
             for key in &due.gone {
                 tables.set_written(key, None)?;
             }
+            tables.set_number(WAYS, merging.ways())?;
             tables.set_review(&super::reviewing::pairs(self.entities, self.groups, self.texts))?;
             tables.set_number(LOADING, 0)
         })?;
@@ -96,11 +99,13 @@ impl Writer<'_> {
     }
 
     /// Entries with other members than before; entries of records that say or name something else
-    /// than the master has of them; and what is gone.
+    /// than the master has of them; and what is gone. All entries, when profiles, weights or the
+    /// order of sources are others.
     fn due(&self, merging: &Merging<'_>, known: &Known) -> Result<Due, PipelineError> {
         let mut due = Due::default();
+        let is_other = self.cache.number(WAYS)? != merging.ways();
         for (key, members) in &self.naming.members {
-            if known.get(key).is_none_or(|(hash, _)| *hash != merging.member_hash(members)) {
+            if is_other || known.get(key).is_none_or(|(hash, _)| *hash != merging.member_hash(members)) {
                 due.entries.insert(*key);
             }
         }

@@ -43,6 +43,22 @@ pub fn level_at(vector: Vector, comparison: usize) -> u8 {
     ((vector >> (4 * comparison)) & 15) as u8
 }
 
+/// Identifiers that too many records of a table carry to prove anything.
+pub fn crowded_in(table: &FeatureTable, profile: &Profile) -> Crowded {
+    let mut crowded = Crowded::new();
+    for compare in profile.compare.iter().filter(|compare| compare.kind == Kind::Identifier) {
+        let Some(column) = table.column(&compare.feature) else { continue };
+        let read =
+            identifier::Identifiers::read(column, table.len() as u32, &profile.identifiers, None, false);
+        let values: BTreeSet<Box<str>> =
+            read.crowded().iter().map(|value| column.strings().get(*value).into()).collect();
+        if !values.is_empty() {
+            crowded.entry(compare.feature.clone()).or_default().extend(values);
+        }
+    }
+    crowded
+}
+
 /// A feature's values, read for a kind of comparison.
 pub enum Read {
     Title(title::Titles),
@@ -235,20 +251,6 @@ impl<'a> Comparer<'a> {
         levels.fold(vector, |vector, (at, (a, b))| {
             vector | u64::from(self.level(*at, (left, *a), (right, *b))) << (4 * at)
         })
-    }
-
-    /// Identifiers that too many records carry to prove anything.
-    pub fn crowded(&self) -> Crowded {
-        let mut crowded = Crowded::new();
-        for (compare, read) in self.profile.compare.iter().zip(&self.read) {
-            if let (Read::Identifiers(identifiers), Some(column)) =
-                (read, self.table.column(&compare.feature))
-            {
-                let values = identifiers.crowded().iter().map(|value| column.strings().get(*value).into());
-                crowded.entry(compare.feature.clone()).or_default().extend(values);
-            }
-        }
-        crowded
     }
 
     /// The level of two records with their cards.
