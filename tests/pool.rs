@@ -8,6 +8,7 @@ use pinakes::catalogue::pool::{Body, Limits, Pool, Question, Refusal, Reply, Set
 use pinakes::catalogue::results::RowFormat;
 use pinakes::catalogue::{Backend, Embedded, snapshot};
 use std::io::Read;
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -101,7 +102,7 @@ fn settings(directory: &Path, limits: Limits, heavy: usize, queue: usize) -> Set
         heavy,
         queue,
         waiting: 100,
-        federated: false,
+        federated: 0,
         limits,
     }
 }
@@ -293,6 +294,40 @@ fn quick_queries_do_not_wait_for_heavy_ones() {
         assert_eq!(fixture.pool.counts().heavy, 2);
         heavy.iter().for_each(tokio::task::JoinHandle::abort);
         until("all is quiet", || fixture.processes().len() == 2).await;
+    });
+}
+
+/// Two endpoints that hang once kept all heavy queries of everybody else waiting.
+#[test]
+fn heavy_queries_do_not_wait_for_other_endpoints() {
+    run(async {
+        // Connections are taken, and nobody answers.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let authority = silent.local_addr().unwrap();
+        let list = format!(
+            "{{\"endpoints\":[{{\"iri\":\"http://{authority}/\",\"allow_private\":[\"{authority}\"]}}]}}"
+        );
+        let fixture = Fixture::with(works(), LIMITS, 1, 1);
+        let mut settings = settings(fixture.directory.path(), LIMITS, 1, 1);
+        settings.arguments.extend(["--federation".into(), list.into()]);
+        let pool = Arc::new(Pool::new(Settings { federated: 2, ..settings }).unwrap());
+        let abroad = format!("ASK {{ SERVICE <http://{authority}/> {{ ?s ?p ?o }} }}");
+        let ask = |text: &str| {
+            let (pool, question) = (Arc::clone(&pool), question(text));
+            tokio::spawn(async move { pool.ask(&question).await })
+        };
+        let hanging: Vec<_> = (0..3).map(|_| ask(&abroad)).collect();
+        let counts = || (pool.counts().federated, pool.counts().heavy, pool.counts().queued);
+        until("two ask and one waits", || counts() == (2, 0, 1)).await;
+        let heavy = [ask(ENDLESS), ask(ENDLESS)];
+        until("one is heavy and one more waits", || counts() == (2, 1, 2)).await;
+        for text in [&abroad, ENDLESS] {
+            let refused = ask(text).await.unwrap().unwrap_err();
+            assert!(matches!(refused, Refusal::Busy { .. }), "{text}: {refused}");
+        }
+        assert_eq!(counts(), (2, 1, 2));
+        hanging.iter().chain(&heavy).for_each(tokio::task::JoinHandle::abort);
+        until("all is quiet", || counts() == (0, 0, 0) && fixture.processes().len() == 4).await;
     });
 }
 

@@ -88,7 +88,7 @@ impl Serve {
             arguments.extend(["--federation".into(), serde_json::to_string(federation)?.into()]);
         }
         let mut workers = pool::Settings::new(program, arguments, home.directory.clone());
-        workers.federated = settings.federated;
+        workers.federated = if settings.federated { pool::FEDERATED } else { 0 };
         workers.limits.memory = self.query_memory.max(16) << 20;
         workers.heavy = self.heavy_queries.unwrap_or(workers.heavy).max(1);
         let serving = Serving { pool: workers, read_only: self.read_only, patience: Duration::from_secs(60) };

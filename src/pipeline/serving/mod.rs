@@ -214,12 +214,13 @@ impl Service for Served {
 
     fn status(&self) -> Status {
         let counts = self.pool.counts();
+        let beside = counts.heavy + counts.federated;
         let snapshot = snapshot::current(&self.home.directory);
         Status {
             ready: snapshot.is_some(),
             snapshot: snapshot.unwrap_or(0),
-            workers: (self.quick + counts.heavy) as u64,
-            workers_busy: (self.quick.saturating_sub(counts.idle) + counts.heavy) as u64,
+            workers: (self.quick + beside) as u64,
+            workers_busy: (self.quick.saturating_sub(counts.idle) + beside) as u64,
             waiting: (counts.queued + counts.waiting) as u64,
             workers_lost: counts.ended,
             glances: counts.glances,
