@@ -4,7 +4,7 @@
 use super::backend::{Backend, GraphNames, Quads, Row, Selection};
 use super::patch::Patch;
 use super::results::{self, Answer};
-use super::{CatalogueError, effects, syntax};
+use super::{CatalogueError, effects, services, syntax};
 use crate::ontology::sparql_parser;
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
@@ -295,9 +295,10 @@ impl Backend for Embedded {
     }
 
     fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {
-        let query = sparql_parser()
+        let mut query = sparql_parser()
             .parse_query(query)
             .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
+        services::refuse(&mut query)?;
         let mut prepared = SparqlEvaluator::new().for_query(query);
         for (name, term) in &how.bindings {
             prepared = prepared.substitute_variable(Variable::new_unchecked(name.as_str()), term.clone());

@@ -110,8 +110,16 @@ fn nobody_is_asked_who_is_not_listed() {
     ] {
         ask(&server, &query).is(403);
     }
-    let update = format!("INSERT {{ ?s <a:year> ?o }} WHERE {{ SERVICE <{listed}> {{ ?s <a:year> ?o }} }}");
-    server.update(&token(&desk, "--role writer"), &update).unwrap().is(403);
+    let writer = token(&desk, "--role writer");
+    for service in ["SERVICE", "SERVICE SILENT", "SERVICESILENT"] {
+        let update =
+            format!("INSERT {{ ?s <a:year> ?o }} WHERE {{ {service} <{listed}> {{ ?s <a:year> ?o }} }}");
+        server.update(&writer, &update).unwrap().is(403);
+        let last = format!("INSERT DATA {{ <a:x> <a:y> <a:z> }} ; {update}");
+        server.update(&writer, &last).unwrap().is(403);
+    }
+    let written = ask(&server, "ASK { <a:x> ?p ?o }").is(200);
+    assert_eq!(written.json()["boolean"], false);
     assert_eq!(remote.requests(), 0, "{:?}", remote.seen());
     ask(&server, &joined(&format!("<{listed}>"))).is(200);
     assert_eq!(remote.requests(), 1);

@@ -19,8 +19,8 @@
 //!
 //! `schedule` decides who goes first, `process` is a worker as its parent sees it, `work` is the
 //! worker itself, `frame` is what they say to each other, `spool` keeps an answer until it is
-//! whole, `parsing` reads a query and `algebra` measures it. `services` finds each `SERVICE`,
-//! `federation` has it answered, `table` makes the answer a part of the query.
+//! whole, `parsing` reads a query and `algebra` measures it. `federation` has each `SERVICE` answered,
+//! `table` makes the answer a part of the query.
 
 mod algebra;
 mod federation;
@@ -29,7 +29,6 @@ mod glance;
 mod parsing;
 mod process;
 mod schedule;
-mod services;
 mod spool;
 mod table;
 mod work;
