@@ -6,7 +6,7 @@ use anyhow::Context;
 use pinakes::catalogue::pool;
 use pinakes::catalogue::snapshot;
 use pinakes::config::Federation;
-use pinakes::pipeline::{Served, Serving, Shelves, check_federation, federating, searching};
+use pinakes::pipeline::{Served, Serving, check_federation, federating, searching};
 use pinakes::serve::{Limits, Role, Server, Settings, api};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -95,9 +95,8 @@ impl Serve {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let mut progress = Progress::new(general);
         let finished = runtime.block_on(async {
-            let shelves = Arc::new(Shelves::new(&home));
             let service = Arc::new(Served::new(home, serving, &mut progress)?);
-            let search = api::router(shelves, &settings.base);
+            let search = api::router(Arc::new(service.shelves()), &settings.base);
             let server = Server::bind(settings, service, search).await?;
             output::line(&format!(
                 "serving {} at http://{}/",
