@@ -1,6 +1,6 @@
 //! `SERVICE`: endpoints that are listed are asked, and nobody else; and what those may do.
 
-use super::remote::Remote;
+use super::support::remote::Remote;
 use super::support::server::{Answer, Server, token};
 use super::support::{CATALOGUE, Desk};
 
