@@ -155,8 +155,16 @@ fn a_listed_endpoint_at_a_private_address_needs_leave() {
 #[test]
 fn an_endpoint_that_misbehaves_ends_its_query_and_nothing_else() {
     let remote = Remote::start();
-    let paths =
-        [("/500", 502), ("/garbage", 502), ("/page", 502), ("/away", 502), ("/hang", 502), ("/endless", 413)];
+    let paths = [
+        ("/500", 502),
+        ("/garbage", 502),
+        ("/page", 502),
+        ("/away", 502),
+        ("/ftp", 502),
+        ("/nowhere", 502),
+        ("/hang", 502),
+        ("/endless", 413),
+    ];
     let entries: Vec<String> =
         paths.iter().map(|(path, _)| private(&remote.url(path), &remote.authority())).collect();
     let (_desk, server) = serve(LOCAL, &entries, &["--query-seconds", "4"]);
