@@ -388,6 +388,7 @@ fn query_refuses_what_is_wrong_or_dangerous() {
          pinakes query -e 'SELECT ?s WHERE { ?s ?p }'
          pinakes query -e 'SELECT * { ?s unknown:p ?o }'
          pinakes query -e 'SELECT * { SERVICE <https://elsewhere.example/sparql> { ?s ?p ?o } }'
+         pinakes query -e 'SELECT * { SERVICESILENT <https://elsewhere.example/sparql> { ?s ?p ?o } }'
          pinakes query -e 'INSERT DATA { <a:a> <a:b> <a:c> }'
          pinakes query deep.rq
          pinakes query -e 'SELECT * { ?s ?p ?o }' --max-rows 3 --format csv > rows.csv

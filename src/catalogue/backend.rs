@@ -44,7 +44,7 @@ pub trait Backend: Send + Sync {
     /// Takes statements away and puts others in their place, all or none.
     fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError>;
 
-    /// What an update would change. It has passed the guard, and loads nothing.
+    /// What an update would change. It has passed the guard, and neither loads nor asks elsewhere.
     fn effects(
         &self,
         update: &spargebra::Update,

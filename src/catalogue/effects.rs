@@ -1,8 +1,8 @@
 //! What would an update do? Its operations are carried out one after the other in a transaction
 //! that is thrown away, and what each of them changes is noted.
 
-use super::CatalogueError;
 use super::patch::Patch;
+use super::{CatalogueError, services};
 use oxigraph::sparql::{QueryResults, QuerySolution, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store, Transaction};
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
@@ -46,8 +46,9 @@ impl Work<'_> {
                 data.iter().try_for_each(|quad| self.remove(named(quad)))
             }
             GraphUpdateOperation::DeleteInsert { delete, insert, using, pattern } => {
-                let query =
+                let mut query =
                     Query::Select { dataset: using.clone(), pattern: (**pattern).clone(), base_iri: None };
+                services::refuse(&mut query)?;
                 let (removed, added) = self.solve(evaluator, query, delete, insert)?;
                 // All is taken away before anything is added.
                 removed.into_iter().try_for_each(|quad| self.remove(quad))?;

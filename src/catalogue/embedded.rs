@@ -1,9 +1,11 @@
-//! Oxigraph inside the process, on disk or in memory.
+//! Oxigraph inside the process, on disk or in memory. It reaches no other server: it is compiled
+//! without its HTTP client.
 
 use super::backend::{Backend, GraphNames, Quads, Row, Selection};
 use super::patch::Patch;
 use super::results::{self, Answer};
-use super::{CatalogueError, effects, queries, syntax};
+use super::{CatalogueError, effects, services, syntax};
+use crate::ontology::sparql_parser;
 use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
@@ -194,7 +196,7 @@ impl Backend for Embedded {
 
     fn effects(&self, update: &spargebra::Update, limit: Duration) -> Result<Patch, CatalogueError> {
         let token = CancellationToken::new();
-        let evaluator = || evaluator().with_cancellation_token(token.clone());
+        let evaluator = || SparqlEvaluator::new().with_cancellation_token(token.clone());
         let (done, waiting) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             let watched = token.clone();
@@ -277,7 +279,7 @@ impl Backend for Embedded {
         each: &mut dyn FnMut(Row) -> Result<(), CatalogueError>,
     ) -> Result<(), CatalogueError> {
         let mut prepared =
-            evaluator().parse_query(query).map_err(|error| CatalogueError::Evaluation(error.to_string()))?;
+            SparqlEvaluator::new().for_query(sparql_parser().parse_query(query).map_err(evaluation)?);
         for (name, term) in bindings {
             prepared = prepared.substitute_variable(Variable::new_unchecked(*name), term.clone());
         }
@@ -293,9 +295,11 @@ impl Backend for Embedded {
     }
 
     fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {
-        let mut prepared = evaluator()
+        let mut query = sparql_parser()
             .parse_query(query)
             .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
+        services::refuse(&mut query)?;
+        let mut prepared = SparqlEvaluator::new().for_query(query);
         for (name, term) in &how.bindings {
             prepared = prepared.substitute_variable(Variable::new_unchecked(name.as_str()), term.clone());
         }
@@ -346,12 +350,6 @@ impl Backend for Embedded {
         self.store.optimize()?;
         Ok(())
     }
-}
-
-/// An evaluator with our prefixes. It reaches no other server: Oxigraph is compiled without
-/// its HTTP client.
-fn evaluator() -> SparqlEvaluator {
-    queries::with_prefixes(SparqlEvaluator::new())
 }
 
 fn evaluation(error: impl std::fmt::Display) -> CatalogueError {

@@ -20,6 +20,7 @@ mod patch;
 pub mod pool;
 mod queries;
 pub mod results;
+mod services;
 pub mod snapshot;
 mod syntax;
 pub mod worker;

@@ -1,8 +1,6 @@
-//! The texts under `queries/`, as they are in the binary, and the prefixes they share.
+//! The texts under `queries/`, as they are in the binary.
 
 use super::CatalogueError;
-use crate::ontology::prefixes;
-use oxigraph::sparql::SparqlEvaluator;
 
 macro_rules! queries {
     ($($name:literal)*) => {
@@ -46,15 +44,4 @@ pub fn text(name: &str) -> Result<&'static str, CatalogueError> {
         .find(|(known, _)| *known == name)
         .map(|(_, text)| *text)
         .ok_or_else(|| CatalogueError::NoSuchQuery(name.to_owned()))
-}
-
-/// The one prefix table, so that nobody has to declare `bf:`.
-pub(super) fn with_prefixes(mut evaluator: SparqlEvaluator) -> SparqlEvaluator {
-    for (prefix, namespace) in prefixes() {
-        // A prefix of the shipped table is valid, which a test asserts.
-        if let Ok(next) = evaluator.clone().with_prefix(prefix, namespace) {
-            evaluator = next;
-        }
-    }
-    evaluator
 }

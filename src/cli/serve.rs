@@ -6,7 +6,7 @@ use anyhow::Context;
 use pinakes::catalogue::pool;
 use pinakes::catalogue::snapshot;
 use pinakes::config::Federation;
-use pinakes::pipeline::{Served, Serving, Shelves, check_federation, federating, searching};
+use pinakes::pipeline::{Served, Serving, check_federation, federating, searching};
 use pinakes::serve::{Limits, Role, Server, Settings, api};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -88,16 +88,15 @@ impl Serve {
             arguments.extend(["--federation".into(), serde_json::to_string(federation)?.into()]);
         }
         let mut workers = pool::Settings::new(program, arguments, home.directory.clone());
-        workers.federated = settings.federated;
+        workers.federated = if settings.federated { pool::FEDERATED } else { 0 };
         workers.limits.memory = self.query_memory.max(16) << 20;
         workers.heavy = self.heavy_queries.unwrap_or(workers.heavy).max(1);
         let serving = Serving { pool: workers, read_only: self.read_only, patience: Duration::from_secs(60) };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let mut progress = Progress::new(general);
         let finished = runtime.block_on(async {
-            let shelves = Arc::new(Shelves::new(&home));
             let service = Arc::new(Served::new(home, serving, &mut progress)?);
-            let search = api::router(shelves, &settings.base);
+            let search = api::router(Arc::new(service.shelves()), &settings.base);
             let server = Server::bind(settings, service, search).await?;
             output::line(&format!(
                 "serving {} at http://{}/",

@@ -381,31 +381,6 @@ fn nobody_listening_is_a_fault_of_connection() {
 
 // redirect_loop
 #[test]
-fn what_is_posted_goes_to_one_address_and_nowhere_else() {
-    let canary = Stub::canary();
-    let target = canary.url("/");
-    let stub = Stub::answer(move |_, seen: &Seen| match seen.path.as_str() {
-        "/sparql" => page("answer"),
-        "/away" => reply(307, &[("Location", &target)], ""),
-        _ => redirect("/sparql"),
-    });
-    let mut settings = access(&[&stub, &canary]);
-    settings.accept = Some("text/plain".to_owned());
-    let (session, _) = open(&stub, &settings);
-    let answer = session.post(&stub.url("/sparql"), "text/x-query", "what?").unwrap();
-    assert_eq!(answer.body, b"answer");
-    let seen = &stub.seen()[0];
-    assert_eq!((seen.method.as_str(), seen.body.as_str()), ("POST", "what?"));
-    assert_eq!((seen.header("content-type"), seen.header("accept")), ("text/x-query", "text/plain"));
-    for path in ["/away", "/within"] {
-        let fault = session.post(&stub.url(path), "text/x-query", "what?").unwrap_err();
-        assert_eq!((fault.kind, fault.attempts), (FaultKind::TooManyRedirects, 1), "{fault}");
-        assert!(fault.to_string().contains("goes nowhere else"), "{fault}");
-    }
-    assert_eq!((stub.requests(), canary.requests()), (3, 0));
-}
-
-#[test]
 fn a_loop_of_redirects_ends() {
     let stub = Stub::answer(|_, seen: &Seen| redirect(if seen.path == "/a" { "/b" } else { "/a" }));
     let (session, _) = open(&stub, &stub.access());
@@ -416,6 +391,33 @@ fn a_loop_of_redirects_ends() {
     settings.limits.redirects = 99;
     open(&stub, &settings).0.get(&stub.url("/a")).unwrap_err();
     assert_eq!(stub.requests(), 22, "more than ten are never followed");
+}
+
+#[test]
+fn what_is_posted_goes_to_one_address_and_nowhere_else() {
+    let canary = Stub::canary();
+    let target = canary.url("/");
+    let stub = Stub::answer(move |_, seen: &Seen| match seen.path.as_str() {
+        "/sparql" => page("answer"),
+        "/away" => reply(307, &[("Location", &target)], ""),
+        "/ftp" => reply(307, &[("Location", "ftp://127.0.0.1/")], ""),
+        "/nowhere" => redirect("http://[/"),
+        _ => redirect("/sparql"),
+    });
+    let mut settings = access(&[&stub, &canary]);
+    settings.accept = Some("text/plain".to_owned());
+    let (session, _) = open(&stub, &settings);
+    let answer = session.post(&stub.url("/sparql"), "text/x-query", "what?").unwrap();
+    assert_eq!(answer.body, b"answer");
+    let seen = &stub.seen()[0];
+    assert_eq!((seen.method.as_str(), seen.body.as_str()), ("POST", "what?"));
+    assert_eq!((seen.header("content-type"), seen.header("accept")), ("text/x-query", "text/plain"));
+    for path in ["/away", "/ftp", "/nowhere", "/within"] {
+        let fault = session.post(&stub.url(path), "text/x-query", "what?").unwrap_err();
+        assert_eq!((fault.kind, fault.attempts), (FaultKind::TooManyRedirects, 1), "{fault}");
+        assert!(fault.to_string().contains("goes nowhere else"), "{fault}");
+    }
+    assert_eq!((stub.requests(), canary.requests()), (5, 0));
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod vocabulary;
 use spargebra::SparqlParser;
 use std::io;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 pub use prefixes::{Prefix, Prefixes, Terms};
 pub use table::Mistake;
@@ -51,9 +52,13 @@ pub fn prefixes() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// A parser of SPARQL that knows the shipped table.
 pub fn sparql_parser() -> SparqlParser {
-    prefixes().fold(SparqlParser::new(), |parser, (prefix, namespace)| {
-        parser.clone().with_prefix(prefix, namespace).unwrap_or(parser)
-    })
+    // Adding a prefix needs a copy of all before it, so this is done once.
+    static PARSER: LazyLock<SparqlParser> = LazyLock::new(|| {
+        prefixes().fold(SparqlParser::new(), |parser, (prefix, namespace)| {
+            parser.clone().with_prefix(prefix, namespace).unwrap_or(parser)
+        })
+    });
+    PARSER.clone()
 }
 
 /// The prefixed name for an IRI by the shipped table; see [`Prefixes::shorten`].

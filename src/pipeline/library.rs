@@ -5,7 +5,6 @@ use super::searching::Reader;
 use super::{Kind, PipelineError};
 use crate::catalogue::{Backend, CatalogueError, Selection};
 use crate::concordance::Concordances;
-use crate::config::Home;
 use crate::index::{self, Facet, Field, Hits, IndexError, Named, Request, Sort, Suggests, Thesaurus};
 use crate::ontology::{bf, dcterms, pin};
 use crate::publish::citation::{self, Citation};
@@ -18,20 +17,21 @@ use crate::serve::api::{
     RecordLink, Standing, Suggested, Work, Written,
 };
 use oxrdf::{GraphName, NamedNode, NamedNodeRef, NamedOrBlankNode, Term, Triple};
+use std::sync::Arc;
 
 /// Works and instances of one work or hub that are given.
 const MOST_INSTANCES: usize = 500;
 
 /// A catalogue that others may write meanwhile.
 pub struct Shelves {
-    reader: Reader,
+    reader: Arc<Reader>,
     ways: Ways,
 }
 
 impl Shelves {
     /// Opens nothing yet.
-    pub fn new(home: &Home) -> Self {
-        Self { reader: Reader::new(home), ways: Ways::read(&Concordances::shipped(), "index") }
+    pub fn new(reader: Arc<Reader>) -> Self {
+        Self { reader, ways: Ways::read(&Concordances::shipped(), "index") }
     }
 
     fn find(&self, asked: &Asked) -> Result<Hits, Refusal> {

@@ -256,9 +256,7 @@ impl<'a> Page<'a> {
                 self.value(html, value, &property, path);
                 html.markup("</li>");
             }
-            if values.len() > VALUES {
-                html.markup("<li>and ").text(&(values.len() - VALUES).to_string()).markup(" more</li>");
-            }
+            and_more(html, values.len().saturating_sub(VALUES));
             html.markup("</ul></dd></div>");
         }
         html.markup("</dl>");
@@ -327,6 +325,7 @@ impl<'a> Page<'a> {
         }
         html.markup("<section><h2>Records <small>").text(&members.len().to_string());
         html.markup("</small></h2><ul>");
+        let more = members.len().saturating_sub(VALUES);
         for member in members.into_iter().take(VALUES) {
             html.markup("<li>");
             self.link(html, member);
@@ -336,6 +335,7 @@ impl<'a> Page<'a> {
             }
             html.markup("</li>");
         }
+        and_more(html, more);
         html.markup("</ul></section>");
     }
 
@@ -357,11 +357,13 @@ impl<'a> Page<'a> {
             return;
         }
         html.markup("<section><h2>Known elsewhere</h2><ul>");
+        let more = others.len().saturating_sub(VALUES);
         for other in others.into_iter().take(VALUES) {
             html.markup("<li>");
             self.link(html, other);
             html.markup("</li>");
         }
+        and_more(html, more);
         html.markup("</ul></section>");
     }
 
@@ -387,6 +389,7 @@ impl<'a> Page<'a> {
                 self.link(html, subject);
                 html.markup("</li>");
             }
+            and_more(html, subjects.len().saturating_sub(VALUES));
             html.markup("</ul>");
         }
         if self.description.more_inbound {
@@ -402,6 +405,13 @@ impl<'a> Page<'a> {
             html.markup("<li>").link(&place, view.media_type()).markup("</li>");
         }
         html.markup("</ul></footer></body></html>\n");
+    }
+}
+
+/// What a list leaves out.
+fn and_more(html: &mut Html, count: usize) {
+    if count > 0 {
+        html.markup("<li>and ").text(&count.to_string()).markup(" more</li>");
     }
 }
 

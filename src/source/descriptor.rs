@@ -104,7 +104,7 @@ pub struct Oai {
     pub until: Option<String>,
     /// The days of one date window; without it, one window is everything.
     pub window: Option<u32>,
-    /// How many seconds before the end of the last harvest the next one begins.
+    /// From how many seconds before the beginning of the last complete harvest the next one asks.
     pub overlap: Option<u32>,
     /// Against what `Identify` says.
     pub granularity: Option<Granularity>,

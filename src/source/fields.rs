@@ -41,7 +41,7 @@ fields! {
     text "oai.from" "nothing older than this day or moment";
     text "oai.until" "nothing newer";
     other "oai.window" "the days of one date window";
-    other "oai.overlap" "how many seconds before the end of the last harvest the next one begins";
+    other "oai.overlap" "from how many seconds before the beginning of the last complete harvest the next one asks";
     text "oai.granularity" "`day` or `second`, against what the repository says";
     text "oai.verb" "`ListRecords`, or `ListIdentifiers` to ask for each record by itself";
     other "file.paths" "the files to read";

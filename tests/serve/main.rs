@@ -10,4 +10,3 @@ mod endpoint;
 mod federation;
 mod foreign;
 mod operation;
-mod remote;

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 pub mod marc;
+pub mod remote;
 pub mod server;
 
 use assert_cmd::cargo::cargo_bin;

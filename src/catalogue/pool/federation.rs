@@ -10,9 +10,8 @@
 //!
 //! Who may be asked, and how, is for an [`Elsewhere`] to say: the catalogue knows no network.
 
-use super::services;
 use super::table::Table;
-use crate::catalogue::guard;
+use crate::catalogue::services;
 use oxrdf::{NamedNode, Variable};
 use sparesults::{QueryResultsFormat, QueryResultsParser, SliceQueryResultsParserOutput};
 use spargebra::Query;
@@ -50,12 +49,6 @@ pub(super) struct Federation<'a> {
     deadline: Instant,
     requests: u32,
     rows: usize,
-}
-
-/// Refuses a query that asks other endpoints.
-pub(super) fn refuse(query: &mut Query) -> Result<(), Unanswered> {
-    let refused = guard::Refusal::Forbidden(guard::SERVICE).to_string();
-    services::each(query, |_| Err(Unanswered::Refused(refused.clone())))
 }
 
 impl<'a> Federation<'a> {

@@ -13,13 +13,14 @@
 //!
 //! What asks for one pattern and a few rows does not need a worker: `glance` answers it on the spot.
 //!
-//! What asks other endpoints by `SERVICE` is heavy from the start. The worker asks them itself: when
-//! it is killed, so is the request; what comes counts as its memory; and nobody else waits for it.
+//! What asks other endpoints by `SERVICE` has slots and a queue of its own from the start: an endpoint
+//! that hangs keeps nobody waiting but others who ask endpoints. The worker asks them itself: when it
+//! is killed, so is the request, and what comes counts as its memory.
 //!
 //! `schedule` decides who goes first, `process` is a worker as its parent sees it, `work` is the
 //! worker itself, `frame` is what they say to each other, `spool` keeps an answer until it is
-//! whole, `parsing` reads a query and `algebra` measures it. `services` finds each `SERVICE`,
-//! `federation` has it answered, `table` makes the answer a part of the query.
+//! whole, `parsing` reads a query and `algebra` measures it. `federation` has each `SERVICE` answered,
+//! `table` makes the answer a part of the query.
 
 mod algebra;
 mod federation;
@@ -28,7 +29,6 @@ mod glance;
 mod parsing;
 mod process;
 mod schedule;
-mod services;
 mod spool;
 mod table;
 mod work;
@@ -44,6 +44,10 @@ use oxrdfio::RdfFormat;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// How many queries that ask other endpoints are answered at once, where they may ask: mostly they
+/// wait, but each has the memory of a query.
+pub const FEDERATED: usize = 4;
 
 /// How a pool is made.
 #[derive(Debug, Clone)]
@@ -63,12 +67,13 @@ pub struct Settings {
     pub quick_time: Duration,
     /// How many that take longer may run beside.
     pub heavy: usize,
-    /// How many of those may wait for their turn.
+    /// How many of those may wait for their turn, and how many of those who ask other endpoints.
     pub queue: usize,
     /// How many queries may wait before they begin.
     pub waiting: usize,
-    /// Whether the workers were told endpoints that `SERVICE` may ask.
-    pub federated: bool,
+    /// How many that ask other endpoints by `SERVICE` may run beside both; none: `SERVICE` is
+    /// refused. The workers were told whom they may ask.
+    pub federated: usize,
     pub limits: Limits,
 }
 
@@ -88,7 +93,7 @@ impl Settings {
             heavy: processors,
             queue: 32,
             waiting: 1024,
-            federated: false,
+            federated: 0,
             limits: Limits {
                 time: Duration::from_secs(10),
                 memory: 512 << 20,

@@ -40,7 +40,9 @@ pub struct Counts {
     pub idle: usize,
     /// Heavy queries that are being answered.
     pub heavy: usize,
-    /// Heavy queries that wait for a slot.
+    /// Queries that ask other endpoints and are being answered.
+    pub federated: usize,
+    /// Queries of both kinds that wait for a slot.
     pub queued: usize,
     /// Queries that wait for a worker.
     pub waiting: usize,
@@ -67,10 +69,9 @@ impl Pool {
             ready: Semaphore::new(0),
             idle: Mutex::default(),
             waiting: AtomicUsize::new(0),
-            slots: Semaphore::new(settings.heavy),
+            heavy: Slots::new(settings.heavy),
+            federated: Slots::new(settings.federated),
             spare: Mutex::default(),
-            queued: AtomicUsize::new(0),
-            mean: AtomicU64::new(0),
             glance: Glance::new(settings.directory.clone(), settings.glance_time),
             settings,
             undertaker,
@@ -96,8 +97,7 @@ impl Pool {
         let deadline = Instant::now() + limits.time;
         for attempt in 1..=TRIES {
             let (snapshot, outcome) = if federates {
-                // Who waits for others must not keep a place that quick queries need, and must not
-                // be stopped and begin anew: they would be asked twice.
+                // It must not be stopped and begin anew: others would be asked twice.
                 self.inner.queue(question, &limits, deadline, true).await?
             } else {
                 self.inner.answer(question, &limits, deadline).await?
@@ -119,15 +119,16 @@ impl Pool {
                 Outcome::Died => Refusal::Died,
             });
         }
-        Err(self.inner.busy())
+        Err(self.inner.heavy.busy())
     }
 
     pub fn counts(&self) -> Counts {
         let inner = &self.inner;
         Counts {
             idle: locked(&inner.idle).len(),
-            heavy: inner.settings.heavy.saturating_sub(inner.slots.available_permits()),
-            queued: inner.queued.load(Relaxed),
+            heavy: inner.heavy.taken(),
+            federated: inner.federated.taken(),
+            queued: inner.queued(),
             waiting: inner.waiting.load(Relaxed),
             ended: inner.ended.load(Relaxed),
             glances: inner.glance.answered(),
@@ -141,18 +142,70 @@ struct Inner {
     ready: Semaphore,
     idle: Mutex<Vec<Worker>>,
     waiting: AtomicUsize,
-    /// For heavy queries.
-    slots: Semaphore,
+    heavy: Slots,
+    /// For those who ask other endpoints. Mostly they wait, and must not do so in the place of one
+    /// that has work to do.
+    federated: Slots,
     /// Workers of low priority, for those who queued.
     spare: Mutex<Vec<Worker>>,
-    queued: AtomicUsize,
-    /// How long heavy queries took lately, in milliseconds.
-    mean: AtomicU64,
     glance: Glance,
     undertaker: Sender<Child>,
     ended: Arc<AtomicU64>,
     runtime: runtime::Handle,
     me: Weak<Self>,
+}
+
+/// Where queries of one kind take long, and who waits for that.
+struct Slots {
+    free: Semaphore,
+    all: usize,
+    queued: AtomicUsize,
+    /// How long they took lately, in milliseconds.
+    mean: AtomicU64,
+}
+
+impl Slots {
+    fn new(all: usize) -> Self {
+        Self { free: Semaphore::new(all), all, queued: AtomicUsize::new(0), mean: AtomicU64::new(0) }
+    }
+
+    fn taken(&self) -> usize {
+        self.all.saturating_sub(self.free.available_permits())
+    }
+
+    /// Waits until a query ends or is at a limit. Who drops its worker then kills it.
+    async fn watch<F: Future>(
+        &self,
+        mut receiving: Pin<&mut F>,
+        handle: Handle,
+        limits: &Limits,
+        deadline: Instant,
+    ) -> Result<F::Output, Refusal> {
+        let began = Instant::now();
+        let ended = loop {
+            let now = Instant::now();
+            if now >= deadline {
+                break Err(Refusal::TimedOut(limits.time));
+            }
+            if handle.memory() > limits.memory {
+                break Err(Refusal::OutOfMemory(limits.memory));
+            }
+            if let Ok(ended) = timeout_at(deadline.min(now + WATCH), receiving.as_mut()).await {
+                break Ok(ended);
+            }
+        };
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mean = self.mean.load(Relaxed);
+        self.mean.store(mean - mean / 8 + took / 8, Relaxed);
+        ended
+    }
+
+    fn busy(&self) -> Refusal {
+        let ahead = self.queued.load(Relaxed) as u64 + 1;
+        let each = self.mean.load(Relaxed) / self.all.max(1) as u64;
+        let seconds = (ahead * each).div_ceil(1000).max(1);
+        Refusal::Busy { retry_after: Duration::from_secs(seconds) }
+    }
 }
 
 /// How far a query came in its quick time.
@@ -167,7 +220,7 @@ enum First {
 impl Inner {
     /// Lets a text pass; says whether it asks other endpoints.
     fn admit(&self, text: &str) -> Result<bool, Refusal> {
-        if self.settings.federated {
+        if self.settings.federated > 0 {
             return Ok(guard::check_federated(text)?);
         }
         guard::check(text).map(|()| false).map_err(|refused| match refused {
@@ -193,12 +246,12 @@ impl Inner {
             let mut receiving = pin!(worker.receive(&self.settings.spool));
             match self.quickly(receiving.as_mut(), handle, deadline).await {
                 Some(ended) => First::Ended(ended),
-                None => match self.slots.try_acquire() {
+                None => match self.heavy.free.try_acquire() {
                     Ok(_slot) => {
                         engaged.is_quick = false;
                         self.replace();
                         handle.step_back();
-                        First::Heavy(self.watch(receiving, handle, limits, deadline).await)
+                        First::Heavy(self.heavy.watch(receiving, handle, limits, deadline).await)
                     }
                     Err(_) => First::Queue,
                 },
@@ -272,27 +325,16 @@ impl Inner {
         let permit = match self.ready.try_acquire() {
             Ok(permit) => permit,
             Err(_) => {
-                let _place = Place::take(&self.waiting, self.settings.waiting).ok_or_else(|| self.busy())?;
-                self.turn(&self.ready, deadline).await?
+                let busy = || self.heavy.busy();
+                let _place = Place::take(&self.waiting, self.settings.waiting).ok_or_else(busy)?;
+                turn(&self.ready, deadline).await.ok_or_else(busy)?
             }
         };
         permit.forget();
         Ok(Engaged { worker: locked(&self.idle).pop(), is_quick: true, pool: self })
     }
 
-    /// Waits for a permit, though not for ever.
-    async fn turn<'a>(
-        &self,
-        semaphore: &'a Semaphore,
-        deadline: Instant,
-    ) -> Result<SemaphorePermit<'a>, Refusal> {
-        match timeout_at(deadline, semaphore.acquire()).await {
-            Ok(Ok(permit)) => Ok(permit),
-            _ => Err(self.busy()),
-        }
-    }
-
-    /// Waits for a heavy slot and answers there from the start.
+    /// Waits for a slot and answers there from the start.
     async fn queue(
         &self,
         question: &Question,
@@ -300,15 +342,17 @@ impl Inner {
         deadline: Instant,
         federates: bool,
     ) -> Result<(u64, Outcome), Refusal> {
-        let place = Place::take(&self.queued, self.settings.queue).ok_or_else(|| self.busy())?;
+        let slots = if federates { &self.federated } else { &self.heavy };
+        let busy = || slots.busy();
+        let place = Place::take(&slots.queued, self.settings.queue).ok_or_else(busy)?;
         // Half the time to wait, so that who gets a slot has half of it to run.
-        let _slot = self.turn(&self.slots, deadline - limits.time / 2).await?;
+        let _slot = turn(&slots.free, deadline - limits.time / 2).await.ok_or_else(busy)?;
         drop(place);
         let snapshot = self.current()?;
         let spare = locked(&self.spare).pop();
         let mut worker = match spare {
             Some(worker) => worker,
-            None => timeout_at(deadline, self.start()).await.map_err(|_| self.busy())??,
+            None => timeout_at(deadline, self.start()).await.map_err(|_| busy())??,
         };
         let handle = worker.handle();
         handle.step_back();
@@ -317,55 +361,25 @@ impl Inner {
         worker.send(question, &terms).await?;
         let outcome = {
             let receiving = pin!(worker.receive(&self.settings.spool));
-            alive(self.watch(receiving, handle, limits, deadline).await??)?
+            alive(slots.watch(receiving, handle, limits, deadline).await??)?
         };
         self.keep_spare(Some(worker));
         Ok((snapshot, outcome))
-    }
-
-    /// Waits until a heavy query ends or is at a limit. Who drops its worker then kills it.
-    async fn watch<F: Future>(
-        &self,
-        mut receiving: Pin<&mut F>,
-        handle: Handle,
-        limits: &Limits,
-        deadline: Instant,
-    ) -> Result<F::Output, Refusal> {
-        let began = Instant::now();
-        let ended = loop {
-            let now = Instant::now();
-            if now >= deadline {
-                break Err(Refusal::TimedOut(limits.time));
-            }
-            if handle.memory() > limits.memory {
-                break Err(Refusal::OutOfMemory(limits.memory));
-            }
-            if let Ok(ended) = timeout_at(deadline.min(now + WATCH), receiving.as_mut()).await {
-                break Ok(ended);
-            }
-        };
-        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mean = self.mean.load(Relaxed);
-        self.mean.store(mean - mean / 8 + took / 8, Relaxed);
-        ended
     }
 
     /// A worker of low priority is of use to those who queue; it must not bring much along.
     fn keep_spare(&self, worker: Option<Worker>) {
         let small = self.settings.limits.memory / 4;
         if let Some(worker) = worker
-            && self.queued.load(Relaxed) > 0
+            && self.queued() > 0
             && worker.handle().memory() < small
         {
             locked(&self.spare).push(worker);
         }
     }
 
-    fn busy(&self) -> Refusal {
-        let ahead = self.queued.load(Relaxed) as u64 + 1;
-        let each = self.mean.load(Relaxed) / self.settings.heavy.max(1) as u64;
-        let seconds = (ahead * each).div_ceil(1000).max(1);
-        Refusal::Busy { retry_after: Duration::from_secs(seconds) }
+    fn queued(&self) -> usize {
+        self.heavy.queued.load(Relaxed) + self.federated.queued.load(Relaxed)
     }
 
     fn current(&self) -> Result<u64, Refusal> {
@@ -417,6 +431,11 @@ impl Inner {
             engaged.put_back();
         }
     }
+}
+
+/// Waits for a permit, though not for ever.
+async fn turn(semaphore: &Semaphore, deadline: Instant) -> Option<SemaphorePermit<'_>> {
+    timeout_at(deadline, semaphore.acquire()).await.ok()?.ok()
 }
 
 /// A heavy query is not asked again if its worker died.

@@ -5,14 +5,14 @@
 //! went, and ends the process in the middle of whatever it does.
 
 use super::algebra;
-use super::federation::{self, Elsewhere, Federation, Unanswered};
+use super::federation::{Elsewhere, Federation, Unanswered};
 use super::frame::{self, Answered, Failure, Order, Terms};
 use super::parsing::Parser;
 use super::{Question, TooLarge};
-use crate::catalogue::CatalogueError;
 use crate::catalogue::embedded::Dataset;
 use crate::catalogue::snapshot::Snapshot;
 use crate::catalogue::worker::STACK;
+use crate::catalogue::{CatalogueError, services};
 use oxrdf::NamedNode;
 use spargebra::Query;
 use std::io::{self, Read, Write};
@@ -106,7 +106,7 @@ impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
         self.at(terms.snapshot)?;
         match (self.elsewhere, terms.elsewhere) {
             (Some(elsewhere), Some(time)) => Federation::new(elsewhere, time).answer(&mut query)?,
-            _ => federation::refuse(&mut query)?,
+            _ => services::refuse(&mut query).map_err(CatalogueError::from)?,
         }
         let snapshot = self.at(terms.snapshot)?;
         let union = match question.union {
@@ -164,6 +164,7 @@ impl From<CatalogueError> for Failed {
     fn from(error: CatalogueError) -> Self {
         let failure = match &error {
             CatalogueError::Syntax(_) => Failure::Malformed,
+            CatalogueError::Refused(_) => Failure::Forbidden,
             CatalogueError::TooManyRows(_) => Failure::TooManyRows,
             CatalogueError::NoSuchSnapshot(_) => Failure::Gone,
             _ => Failure::Other,

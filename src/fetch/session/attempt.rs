@@ -87,6 +87,13 @@ impl Session {
             let Some(location) = redirect(&reply) else {
                 return self.judge(url, reply, question);
             };
+            if let Some(Body::Text { .. }) = body {
+                // Who is sent a text was chosen by somebody, and nobody else was: where it leads to
+                // does not matter.
+                let detail = "it redirects, and what is sent to it goes nowhere else";
+                let trouble = Trouble::new(&url, FaultKind::TooManyRedirects, detail);
+                return Err(Trouble { sent: true, ..trouble });
+            }
             let next = guard::join(&url, location);
             let next = next.map_err(|refusal| Trouble { sent: true, ..Trouble::of(&url, refusal) })?;
             let refuse =
@@ -99,13 +106,7 @@ impl Session {
                 return Err(Trouble { sent: true, expired: true, ..trouble });
             }
             match (body, reply.status) {
-                (None, _) => {}
-                // Who is sent a text was chosen by somebody, and nobody else was.
-                (Some(Body::Text { .. }), _) => {
-                    let detail = format!("what is sent to it goes nowhere else, and not to `{next}`");
-                    let trouble = Trouble::new(&url, FaultKind::TooManyRedirects, &detail);
-                    return Err(Trouble { sent: true, ..trouble });
-                }
+                (None | Some(Body::Text { .. }), _) => {}
                 (Some(Body::Form(_)), 307 | 308) if next.origin() != url.origin() => {
                     return refuse(FaultKind::Login, "the login would be sent to another origin");
                 }

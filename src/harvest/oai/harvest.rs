@@ -28,6 +28,9 @@ use rustc_hash::FxHashMap;
 const DUPLICATES_SHOWN: usize = 16;
 /// Beyond this a clock that runs ahead is worth a word.
 const CLOCK_TOLERANCE: i64 = 60 * 60;
+/// So many seconds a mark may lie in our future. Repositories that change quickly date a little
+/// ahead; the more is believed, the more is lost when a clock is set right.
+const AHEAD: i64 = 60;
 
 /// A harvest under way.
 pub struct Harvest {
@@ -162,7 +165,7 @@ impl Harvest {
         let granularity = self.plan.granularity.or(identify.granularity()).unwrap_or_default();
         let prefix = self.prefix(transport)?;
         let Plan { full, since, from, .. } = self.plan;
-        let mark = self.state.since.map(|mark| mark.plus(-i64::from(self.plan.overlap)));
+        let mark = self.mark(began).map(|mark| mark.plus(-i64::from(self.plan.overlap)));
         let start = match (full, since) {
             (true, _) => from,
             (false, Some(since)) => Some(since),
@@ -200,6 +203,20 @@ impl Harvest {
             self.ask_for_what_is_owed(&mut run, owed);
         }
         Ok(run)
+    }
+
+    /// Before which nothing has changed since the last complete run.
+    fn mark(&self, began: Option<Stamp>) -> Option<Stamp> {
+        let since = self.state.since?;
+        let (Some(began), Some(now)) = (began, self.now) else { return Some(since) };
+        if began >= since {
+            return Some(since);
+        }
+        // The repository's clock was set back, and what changed after that is dated before the mark:
+        // by what the clock shows now, less the time since the last run at most. If our own clock
+        // went back, too, nobody knows how much time that is, and all is asked for.
+        let passed = now.seconds() - since.plus(-AHEAD).seconds();
+        (passed >= 0).then(|| began.plus(-passed))
     }
 
     /// What the repository says of itself, and what is odd about it.
@@ -495,10 +512,12 @@ impl Harvest {
         let leaves_no_gap = run.full || run.since.is_none() || self.state.since >= run.since;
         if complete && leaves_no_gap && self.plan.until.is_none() {
             // The repository's clock is believed ahead of ours as far as its records are dated by it,
-            // and no further: who dates answers by one clock and records by another must lose nothing.
+            // and a little at most: who dates answers by one clock and records by another must lose
+            // nothing, and a clock that is wrong is set right one day.
             let seen = run.began.and(run.newest).map(|newest| newest.plus(1)).max(self.state.since);
+            let believed = |now: Stamp| seen.map_or(now, |seen| seen.clamp(now, now.plus(AHEAD)));
             let mark = run.began.or(run.newest);
-            let mark = mark.map(|mark| self.now.map_or(mark, |now| mark.min(now.max(seen.unwrap_or(now)))));
+            let mark = mark.map(|mark| self.now.map_or(mark, |now| mark.min(believed(now))));
             self.state.since = mark.or(self.state.since);
         }
         Step::Done(Box::new(Done {

@@ -4,9 +4,10 @@ use super::*;
 use crate::catalogue::snapshot;
 use crate::config::Home;
 use crate::index::{Facet, Hit, Sort};
-use crate::pipeline::{Request as Import, ResolveRequest, Shelves, Unwatched, import, resolve};
+use crate::pipeline::{Reader, Request as Import, ResolveRequest, Shelves, Unwatched, import, resolve};
 use crate::serve::api::{Asked, CitationFormat, Library};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 const BOOKS: &str = "id,title,author,year,language,subject,isbn
@@ -149,7 +150,7 @@ fn what_a_kill_left_to_follow_is_followed_by_the_next_run() {
 #[test]
 fn the_library_finds_describes_and_cites() {
     let mut desk = Desk::new();
-    let shelves = Shelves::new(desk.home());
+    let shelves = Shelves::new(Arc::new(Reader::new(desk.home())));
     let asked = |text: &str| Asked { text: text.to_owned(), limit: 10, values: 10, ..Asked::default() };
     assert!(shelves.search(&asked("walden")).is_err(), "nothing is indexed yet");
     desk.import("books", BOOKS, "2026-01-01T00:00:00Z");

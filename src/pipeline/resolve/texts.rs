@@ -9,10 +9,10 @@ use super::ResolveError;
 use crate::archive::PayloadHash;
 use crate::catalogue::{QUERIES, guard};
 use crate::config::Home;
-use crate::ontology::{Prefixes, prefixes};
+use crate::ontology::{Prefixes, sparql_parser};
 use crate::resolve::profile::Profile;
 use oxrdf::NamedNode;
-use spargebra::{Query, SparqlParser};
+use spargebra::Query;
 use std::path::Path;
 
 /// What is asked of records, one query or more each.
@@ -204,13 +204,7 @@ const ROW: [&str; 2] = ["graph", "entity"];
 fn parse(text: &Text) -> Result<Query, ResolveError> {
     let fault = |reason: String| ResolveError::Text(format!("{}: {reason}", text.place));
     guard::check(&text.text).map_err(|refusal| fault(refusal.to_string()))?;
-    let mut parser = SparqlParser::new();
-    for (prefix, namespace) in prefixes() {
-        if let Ok(next) = parser.clone().with_prefix(prefix, namespace) {
-            parser = next;
-        }
-    }
-    let query = parser.parse_query(&text.text).map_err(|error| fault(error.to_string()))?;
+    let query = sparql_parser().parse_query(&text.text).map_err(|error| fault(error.to_string()))?;
     let Query::Select { pattern, .. } = &query else {
         return Err(fault("it must be a SELECT".to_owned()));
     };

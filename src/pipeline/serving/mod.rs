@@ -14,7 +14,7 @@ use crate::catalogue::pool::{self, Pool};
 use crate::catalogue::results::RowFormat;
 use crate::catalogue::{Catalogue, CatalogueError, guard, query_text, snapshot};
 use crate::config::Home;
-use crate::pipeline::{PipelineError, Providing, Reader, Session, Watch};
+use crate::pipeline::{PipelineError, Providing, Reader, Session, Shelves, Watch};
 use crate::serve::{
     Content, Description, GraphWrite, Holder, Later, OaiAnswer, Question, Refusal, Reply, Service,
     Statistics, Status, Update, Written,
@@ -83,6 +83,11 @@ impl Served {
             reader,
             _serving: serving,
         })
+    }
+
+    /// The same catalogue for the API: snapshot and index are open once.
+    pub fn shelves(&self) -> Shelves {
+        Shelves::new(Arc::clone(&self.reader))
     }
 
     /// The catalogue as of the newest snapshot.
@@ -214,12 +219,13 @@ impl Service for Served {
 
     fn status(&self) -> Status {
         let counts = self.pool.counts();
+        let beside = counts.heavy + counts.federated;
         let snapshot = snapshot::current(&self.home.directory);
         Status {
             ready: snapshot.is_some(),
             snapshot: snapshot.unwrap_or(0),
-            workers: (self.quick + counts.heavy) as u64,
-            workers_busy: (self.quick.saturating_sub(counts.idle) + counts.heavy) as u64,
+            workers: (self.quick + beside) as u64,
+            workers_busy: (self.quick.saturating_sub(counts.idle) + beside) as u64,
             waiting: (counts.queued + counts.waiting) as u64,
             workers_lost: counts.ended,
             glances: counts.glances,

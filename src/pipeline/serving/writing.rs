@@ -120,6 +120,7 @@ fn carry_out(session: &mut Session, job: Job, by: &Holder) -> Result<Written, Re
             let patch =
                 session.catalogue.backend().effects(&update, UPDATE_TIME).map_err(|error| match error {
                     CatalogueError::Evaluation(message) => Refusal::Malformed(message),
+                    CatalogueError::Refused(refused) => Refusal::Forbidden(refused.to_string()),
                     error => failed(&error),
                 })?;
             take(session, &patch, by)?;

@@ -182,6 +182,9 @@ async fn the_log_has_a_line_a_request_and_no_secret() {
         .with_writer(move || writer.clone())
         .with_max_level(tracing::Level::TRACE);
     let _guard = tracing::subscriber::set_default(subscriber.finish());
+    // While there is one subscriber alone, what another thread says first is said to nobody from
+    // then on, and other tests panic as well.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::new());
     let server = start(|_| {}).await;
     let (token, _) = server.token(Role::Writer, None);
     let bearer = format!("Authorization: Bearer {token}");

@@ -1,7 +1,7 @@
 //! Entities, dereferenced.
 
 use super::by_suffix;
-use crate::ontology::{bf, dcterms, owl, rdf};
+use crate::ontology::{bf, dcterms, owl, pin, rdf};
 use crate::serve::negotiate::Offer;
 use crate::serve::tests::{BASE, Running, start, thing};
 use crate::serve::{Description, Inbound};
@@ -106,6 +106,24 @@ async fn s0_16_a_page_says_what_it_is_and_what_leads_to_it() {
     }
     assert!(!page.contains("<script") && !page.contains("href=\"javascript"), "{page}");
     assert_eq!(server.get("/style.css", &[]).await.header("content-type"), Some("text/css; charset=utf-8"));
+}
+
+#[tokio::test]
+async fn a_page_says_what_its_lists_leave_out() {
+    let server = start(|_| {}).await;
+    let mut crowded = thing(AGENT, "Anonymous");
+    let role = node("http://id.loc.gov/vocabulary/relators/aut");
+    for (property, more) in [(pin::MEMBER, 1), (owl::SAME_AS, 2), (dcterms::RELATION, 3)] {
+        let values = (0..200 + more).map(|n| node(&format!("{BASE}record/{more}/{n}")));
+        crowded.triples.extend(values.map(|value| Triple::new(node(AGENT), property, value)));
+    }
+    let works = (0..204).map(|n| node(&format!("{BASE}work/{n}")));
+    crowded.inbound.extend(works.map(|subject| Inbound { role: role.clone(), subject }));
+    server.catalogue.things.lock().expect("a lock").insert(AGENT.to_owned(), crowded);
+    let page = server.get("/agent/1.html", &[]).await.body;
+    for more in 1..=4 {
+        assert_eq!(page.matches(&format!("<li>and {more} more</li>")).count(), 1, "{more}");
+    }
 }
 
 #[tokio::test]

@@ -137,8 +137,6 @@ fn variables_and_clauses_within_clauses_are_refused_and_not_asked() {
         assert_eq!(here.rows(&text.replacen("SERVICE", "SERVICE SILENT", 1), "").unwrap().len(), 1);
     }
     assert!(here.asked().is_empty());
-    let mut query = SparqlParser::new().parse_query("ASK { SERVICESILENT <x:there> {} }").unwrap();
-    assert!(matches!(refuse(&mut query), Err(Unanswered::Refused(_))));
 }
 
 #[test]
@@ -174,8 +172,14 @@ fn each_request_has_half_of_the_time_that_is_left() {
         times.lock().unwrap().push(time);
         Err(Unanswered::Failed(String::new()))
     };
-    let text = "ASK { SERVICE SILENT <x:1> { ?s ?p ?o } }";
+    let text = "ASK { SERVICE SILENT <x:1> { ?s ?p ?o } SERVICE SILENT <x:2> { ?s ?p ?o } }";
     let mut query = SparqlParser::new().parse_query(text).unwrap();
+    let begun = Instant::now();
     Federation::new(&elsewhere, TIME).answer(&mut query).unwrap();
-    assert!(times.lock().unwrap()[0] <= TIME / 2);
+    // Both answer at once, so half of all is left for each, but for the time of the test itself.
+    let least = TIME.saturating_sub(begun.elapsed()) / 2;
+    let times = times.into_inner().unwrap();
+    assert_eq!(times.len(), 2);
+    assert!(times.iter().all(|time| (least..=TIME / 2).contains(time)), "{times:?}");
+    assert!(times[1] < times[0], "{times:?}");
 }

@@ -273,14 +273,15 @@ fn harvest_killed(
     repository: &Repository,
     plan: &Plan,
     state: State,
+    now: &str,
     mut killed: impl FnMut() -> bool,
 ) -> Catch {
     let mut catch = Catch { state, ..Catch::default() };
-    let mut harvest = Harvest::new(plan.clone(), catch.state.clone(), NOW);
+    let mut harvest = Harvest::new(plan.clone(), catch.state.clone(), now);
     for _ in 0..10_000 {
         if killed() {
             let json = serde_json::to_string(&catch.state).unwrap();
-            harvest = Harvest::new(plan.clone(), serde_json::from_str(&json).unwrap(), NOW);
+            harvest = Harvest::new(plan.clone(), serde_json::from_str(&json).unwrap(), now);
         }
         match harvest.next(repository) {
             Step::Page(page) => catch.take(*page),
@@ -302,7 +303,11 @@ fn harvest_killed(
 }
 
 fn harvest(repository: &Repository, plan: &Plan, state: State) -> Catch {
-    harvest_killed(repository, plan, state, || false)
+    harvest_at(repository, plan, state, NOW)
+}
+
+fn harvest_at(repository: &Repository, plan: &Plan, state: State, now: &str) -> Catch {
+    harvest_killed(repository, plan, state, now, || false)
 }
 
 #[track_caller]
@@ -515,7 +520,7 @@ fn pages_without_anything_new_end() {
 fn a_loop_is_found_again_after_a_kill() {
     let pages = (0..3).map(|n| list_of(&items([n]), &format!("<resumptionToken>{n}</resumptionToken>")));
     let repository = says(pages.collect());
-    let catch = harvest_killed(&repository, &plan(), State::default(), || true);
+    let catch = harvest_killed(&repository, &plan(), State::default(), NOW, || true);
     assert_eq!(repository.log.borrow().len() - 1, 4);
     assert!(!catch.done().complete);
 }
@@ -599,12 +604,12 @@ fn the_mark_is_the_repositorys_clock_and_in_our_future_only_with_its_records() {
     // Records that are dated ahead are not asked for again; the next harvest finds nothing, and
     // the mark does not go back.
     let mut ahead = repository(items(0..3));
-    ahead.items[2].stamp = stamp(NOW).plus(60);
-    ahead.clock.set(stamp(NOW).plus(61));
+    ahead.items[2].stamp = stamp(NOW).plus(30);
+    ahead.clock.set(stamp(NOW).plus(31));
     let catch = harvest(&ahead, &plan(), State::default());
-    assert_eq!((catch.state.since, catch.held.len()), (Some(stamp(NOW).plus(61)), 3));
+    assert_eq!((catch.state.since, catch.held.len()), (Some(stamp(NOW).plus(31)), 3));
     let again = harvest(&ahead, &plan(), catch.state);
-    assert_eq!((again.state.since, again.held.len()), (Some(stamp(NOW).plus(61)), 0));
+    assert_eq!((again.state.since, again.held.len()), (Some(stamp(NOW).plus(31)), 0));
     // Without a clock, the newest record is what is known.
     let mut repository = repository(items(0..3));
     let identify = repository.answer(&arguments("http://r.example/oai?verb=Identify"));
@@ -614,6 +619,48 @@ fn the_mark_is_the_repositorys_clock_and_in_our_future_only_with_its_records() {
     let catch = harvest(&repository, &plan(), State::default());
     assert_eq!(catch.state.since, Some(repository.items[2].stamp));
     assert_eq!(catch.codes(), [Code::OaiProtocol]);
+}
+
+/// A mark in the future once skipped all that changed between the correction and the mark.
+#[test]
+fn a_clock_that_is_set_back_loses_nothing() {
+    const HOUR: i64 = 3600;
+    const YEARS: i64 = 900 * 365 * 24 * HOUR;
+    let now = stamp(NOW);
+    // How far ahead the clock is at the first harvest; what it shows, once it is set back, when a
+    // record changes, and at the second harvest.
+    for (ahead, changed, again) in [
+        (HOUR, 10 * 60, 10 * 60 + 1),
+        (HOUR, 10 * 60, 2 * HOUR),
+        (YEARS, 90, 24 * HOUR),
+        // Within what is believed, and still before the mark when it is asked again.
+        (50, 5, 10),
+        // Behind from now on.
+        (-50, -HOUR, 5 - HOUR),
+    ] {
+        let mut repository = repository(items(0..3));
+        repository.items[2].stamp = now.plus(ahead);
+        repository.clock.set(now.plus(ahead));
+        let first = harvest(&repository, &plan(), State::default());
+        repository.items[1].stamp = now.plus(changed);
+        repository.clock.set(now.plus(again));
+        let later = now.plus(again.max(10)).write(Granularity::Second);
+        let second = harvest_at(&repository, &plan(), first.state, &later);
+        assert!(second.held.contains_key("oai:r:1"), "{ahead} {changed} {again}");
+        assert!(!second.held.contains_key("oai:r:0"), "not everything: {ahead} {changed} {again}");
+        // From then on all is as it was.
+        repository.items.iter_mut().for_each(|item| item.stamp = item.stamp.min(now.plus(changed)));
+        repository.clock.set(now.plus(again + 120));
+        let later = now.plus(again.max(10) + 120).write(Granularity::Second);
+        assert_eq!(harvest_at(&repository, &plan(), second.state, &later).moved, 0);
+    }
+    // Where our own clock was as wrong, all is asked for.
+    let repository = repository(items(0..3));
+    repository.clock.set(now);
+    let first = harvest(&repository, &plan(), State::default());
+    repository.clock.set(now.plus(-YEARS));
+    let earlier = now.plus(-YEARS).write(Granularity::Second);
+    check_holds(&harvest_at(&repository, &plan(), first.state, &earlier), &repository.items);
 }
 
 #[test]
@@ -1133,7 +1180,7 @@ proptest! {
         let undisturbed = repository.asked();
         repository.forget_log();
         let mut kills = kills.into_iter().cycle();
-        let killed = harvest_killed(&repository, &plan, State::default(), || kills.next().unwrap());
+        let killed = harvest_killed(&repository, &plan, State::default(), NOW, || kills.next().unwrap());
         prop_assert_eq!(&whole.held, &killed.held);
         prop_assert_eq!(&whole.state, &killed.state);
         prop_assert_eq!(whole.done().tally, killed.done().tally);
@@ -1176,7 +1223,7 @@ proptest! {
         let mut state = State::default();
         let mut held = BTreeMap::new();
         for _ in 0..400 {
-            let catch = harvest_killed(&repository, &plan(), state, || kills.next().unwrap());
+            let catch = harvest_killed(&repository, &plan(), state, NOW, || kills.next().unwrap());
             held.extend(catch.held);
             state = catch.state;
             if catch.done.is_some_and(|done| done.complete) && state.owed.is_empty() {

@@ -72,6 +72,8 @@ fn answer(stream: TcpStream, seen: &Mutex<Vec<String>>) -> std::io::Result<()> {
         }
         "/page" => whole(stream, "200 OK", "Content-Type: text/html\r\n", "<h1>Welcome</h1>"),
         "/away" => whole(stream, "307 Temporary Redirect", "Location: /rows\r\n", ""),
+        "/ftp" => whole(stream, "307 Temporary Redirect", "Location: ftp://127.0.0.1/rows\r\n", ""),
+        "/nowhere" => whole(stream, "307 Temporary Redirect", "Location: http://[/\r\n", ""),
         "/endless" => endless(stream, json),
         // Until the other side hangs up.
         "/hang" => std::io::copy(&mut reader, &mut std::io::sink()).map(|_| ()),

@@ -3,8 +3,14 @@
 //! Only the algebra tells for certain: the guard looks at words, and the parser takes some that are
 //! written together. A walk with a stack of its own, as deep as the query is.
 
+use super::guard;
 use spargebra::Query;
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
+
+/// Refuses a query that asks other endpoints.
+pub(super) fn refuse(query: &mut Query) -> Result<(), guard::Refusal> {
+    each(query, |_| Err(guard::Refusal::Forbidden(guard::SERVICE)))
+}
 
 /// Hands over each `SERVICE` of a query, to be replaced, in the order in which they stand. What one
 /// of them holds is not looked into: it is for others to evaluate.
@@ -158,8 +164,10 @@ mod tests {
     #[test]
     fn what_the_guard_takes_for_another_word_is_found() {
         for text in ["ASK { SERVICESILENT <x:1> {} }", "ASK { ?s ?p 1SERVICE <x:1> {} }"] {
-            assert_eq!(crate::catalogue::guard::check(text), Ok(()), "{text}");
+            assert_eq!(guard::check(text), Ok(()), "{text}");
             assert_eq!(endpoints(text), ["<x:1>"], "{text}");
+            let refused = refuse(&mut SparqlParser::new().parse_query(text).unwrap());
+            assert_eq!(refused, Err(guard::Refusal::Forbidden("SERVICE")), "{text}");
         }
     }
 }
