@@ -41,8 +41,8 @@ pub(super) struct Level {
     pub refused: Vec<Refusal>,
     pub blocking: Blocking,
     pub compared: u64,
-    /// What the next run starts from.
-    pub state: State,
+    /// What the next run starts from, until it is written.
+    pub state: Option<State>,
     /// The weights say more than those that were given.
     pub has_learned: bool,
 }
@@ -63,11 +63,19 @@ impl Keepings {
         }
     }
 
-    /// Keeps what was found for the next run.
-    pub fn write(&self, groups: &Groups) -> Result<(), PipelineError> {
-        self.instance.write(&groups.instance.state)?;
-        self.work.write(&groups.work.state)?;
-        self.agent.write(&groups.agent.state)
+    /// Keeps what was found for the next run, and lets go of it.
+    pub fn write(&self, groups: &mut Groups) -> Result<(), PipelineError> {
+        let levels = [
+            (&self.instance, &mut groups.instance),
+            (&self.work, &mut groups.work),
+            (&self.agent, &mut groups.agent),
+        ];
+        for (keeping, level) in levels {
+            if let Some(state) = level.state.take() {
+                keeping.write(&state)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -210,7 +218,7 @@ impl Comparing<'_> {
         // What is not merged and no matter for review says nothing afterwards.
         let edges = edges.iter().filter(|edge| edge.weight >= merge).map(named).collect();
         let has_learned = is_crowded || words != Some(model.weights.len());
-        Ok(Level { model, edges, review, refused, blocking, compared, state, has_learned })
+        Ok(Level { model, edges, review, refused, blocking, compared, state: Some(state), has_learned })
     }
 
     /// What is different from the last run is taken up; without a last run everything is compared.

@@ -173,7 +173,7 @@ pub fn resolve(
     let known = models::read(session, &texts, read.records, request.full)?;
     let last = Keepings::new(&session.home, &texts);
     watch.begin("comparing", None);
-    let groups = Basis {
+    let mut groups = Basis {
         entities: &entities,
         tables: &tables,
         texts: &texts,
@@ -192,7 +192,7 @@ pub fn resolve(
     resolved.contradicted = contradicted(&entities, &groups, &rulings);
     if !request.dry_run {
         models::archive(session, &texts, &groups, read.records, &request.time)?;
-        last.write(&groups)?;
+        last.write(&mut groups)?;
         naming.archive(&mut session.archive, &request.time)?;
         naming::take_up(session, &cache)?;
     }

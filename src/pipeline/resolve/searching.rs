@@ -61,10 +61,10 @@ pub(super) fn search(
 
 /// What is new, and all that shares a key with it: nothing else can be found.
 fn near(table: &FeatureTable, new: &[Id], level: &Level, profile: &Profile) -> FeatureTable {
-    let state = &level.state;
+    let mut builder = Builder::default();
+    let Some(state) = &level.state else { return builder.finish() };
     let handles: Vec<_> =
         new.iter().filter_map(|id| state.handle(table.source_name(*id), table.key(*id))).collect();
-    let mut builder = Builder::default();
     for handle in state.near(profile, &handles) {
         let (source, key) = state.name(handle);
         let record = builder.record(source, key);
