@@ -37,13 +37,14 @@ fn a_reviewed_pair_is_decided_and_does_not_come_back() {
     assert!(unknown.complaint().contains("waits for review"), "{}", unknown.complaint());
 }
 
-/// Whoever decides again about the same two has changed their mind; that is no contradiction.
+/// Whoever decides again about the same two has changed their mind: that is said, and no error.
 #[test]
 fn the_last_decision_about_two_records_counts() {
     let desk = shelf();
     desk.run("pinakes resolve join north/2 south/b").ok();
     assert_eq!(members(&desk, "north/2"), ["north/2", "south/b"]);
-    desk.run("pinakes resolve never south/b north/2").ok();
+    let told = desk.run("pinakes resolve never south/b north/2").ok();
+    assert!(told.complaint().contains("decision 1 does not count any more"), "{}", told.complaint());
     assert_eq!(members(&desk, "north/2"), ["north/2"]);
     desk.run("pinakes resolve join north/2 south/b").ok();
     assert_eq!(members(&desk, "north/2"), ["north/2", "south/b"]);

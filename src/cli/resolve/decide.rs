@@ -132,6 +132,10 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
             output::number(resolved.changed),
             output::number(resolved.removed)
         ))?;
+        for number in &resolved.replaced {
+            let why = "a later one says the opposite of the same records";
+            output::say(general, &format!("decision {number} does not count any more: {why}"));
+        }
         for number in &resolved.contradicted {
             output::say(general, &format!("decision {number} cannot be followed: another one forbids it"));
         }

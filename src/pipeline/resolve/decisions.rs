@@ -138,8 +138,9 @@ impl Decision {
     }
 }
 
-/// What the decisions in force ask for, of things that are there.
-pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> Vec<Ruling> {
+/// What the decisions in force ask for, of things that are there; and the numbers of those in whose
+/// place a later one stands that says the opposite of the same two.
+pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> (Vec<Ruling>, Vec<u64>) {
     let mut rulings: Vec<Ruling> = Vec::new();
     let mut splits: Vec<(u64, &Named, &[Named])> = Vec::new();
     for one in decisions.iter().filter(|one| !one.undone) {
@@ -170,11 +171,19 @@ pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> Vec<Ruling
         }
     }
     // Whoever decides again about the same two has changed their mind.
-    let mut last: FxHashMap<(Number, Number), u64> = FxHashMap::default();
     let two = |ruling: &Ruling| (ruling.left.min(ruling.right), ruling.left.max(ruling.right));
-    for ruling in &rulings {
-        last.insert(two(ruling), ruling.decision);
-    }
-    rulings.retain(|ruling| last.get(&two(ruling)) == Some(&ruling.decision));
-    rulings
+    let last: FxHashMap<(Number, Number), Ruling> =
+        rulings.iter().map(|ruling| (two(ruling), *ruling)).collect();
+    let mut replaced = Vec::new();
+    rulings.retain(|ruling| {
+        let Some(later) = last.get(&two(ruling)).filter(|later| later.together != ruling.together) else {
+            return true;
+        };
+        if ruling.decision < later.decision {
+            replaced.push(ruling.decision);
+        }
+        false
+    });
+    replaced.dedup();
+    (rulings, replaced)
 }

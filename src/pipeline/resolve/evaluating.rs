@@ -92,7 +92,7 @@ pub fn evaluate_truth(
         let message = format!("the truth speaks of no record of this catalogue{example}; {hint}");
         return Err(ResolveError::Unknown(message).into());
     }
-    let rulings = decisions::rulings(&decisions::decisions(session)?, &entities);
+    let (rulings, _) = decisions::rulings(&decisions::decisions(session)?, &entities);
     let known = models::read(session, &texts, read.records, false)?;
     watch.begin("comparing", None);
     let groups = Basis {

@@ -123,6 +123,9 @@ pub struct Resolved {
     pub sources: BTreeMap<String, Shares>,
     /// Decisions that others contradict, by their numbers.
     pub contradicted: Vec<u64>,
+    /// Decisions that do not count any more: a later one about the same two says the opposite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<u64>,
 }
 
 /// Merges again what was merged before, with the same weights, names and decisions; nothing, if
@@ -169,7 +172,7 @@ pub fn resolve(
     naming::take_up(session, &cache)?;
     let (entities, tables) = Entities::read(&cache)?;
     let decided = decisions(session)?;
-    let rulings = decisions::rulings(&decided, &entities);
+    let (rulings, replaced) = decisions::rulings(&decided, &entities);
     let known = models::read(session, &texts, read.records, request.full)?;
     let last = Keepings::new(&session.home, &texts);
     watch.begin("comparing", None);
@@ -186,7 +189,7 @@ pub fn resolve(
     let agents = searching::search(&cache, &entities, &tables.instance, &texts.instance, &groups.instance)?;
     drop(tables);
     let naming = Naming::of_groups(&entities, &groups.of, &cache)?;
-    let mut resolved = Resolved { read, agents, dry_run: request.dry_run, ..Resolved::default() };
+    let mut resolved = Resolved { read, agents, replaced, dry_run: request.dry_run, ..Resolved::default() };
     resolved.count(&groups, &naming);
     resolved.sources = shares(&entities, &naming);
     resolved.contradicted = contradicted(&entities, &groups, &rulings);
