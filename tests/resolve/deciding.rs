@@ -114,6 +114,14 @@ fn s4_8_edited_survivorship_changes_the_preferred_values() {
         assert_eq!(rows(&desk, &label), [preferred], "{first}");
     }
     assert_eq!(resolve(&desk)["changed"], 0, "nothing was edited since");
+    std::fs::remove_file(desk.path("catalogue/mappings/resolve/instance.toml")).unwrap();
+    for (first, preferred) in [("south", "\"Walden, or, Life in the woods\""), ("north", "Walden")] {
+        let described = "website=https://books.example/ technique=manual importance=0.9";
+        desk.run(&format!("pinakes source add {first} name={first} {described}")).ok();
+        resolve(&desk);
+        assert_eq!(rows(&desk, &label), [preferred], "{first}");
+        desk.run(&format!("pinakes source edit {first} importance=0.1")).ok();
+    }
 }
 
 /// An identifier that becomes that of too many after weights were learned is not believed any more,

@@ -91,8 +91,8 @@ pub(super) struct Merging<'a> {
     /// What holds entries together beside that, by root.
     following: FxHashMap<Number, Vec<Following>>,
     preferring: FxHashMap<Kind, Preferring>,
-    /// The sources, most important first.
-    ranked: &'a [String],
+    /// The place of each source among them, the most important first.
+    rank: FxHashMap<&'a str, usize>,
     /// When this run was started.
     time: &'a str,
 }
@@ -134,10 +134,12 @@ impl<'a> Merging<'a> {
             };
             preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked)?);
         }
-        Ok(Self { session, texts, entities, groups, naming, evidence, following, preferring, ranked, time })
+        let rank = ranked.iter().enumerate().map(|(place, source)| (source.as_str(), place)).collect();
+        Ok(Self { session, texts, entities, groups, naming, evidence, following, preferring, rank, time })
     }
 
-    /// The hash of the members of an entry, and of what people said of them.
+    /// The hash of the members of an entry, of what people said of them, and of the order of their
+    /// sources.
     pub fn member_hash(&self, members: &[Number]) -> u64 {
         let mut sum = members.iter().fold(0_u64, |sum, member| {
             sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&super::naming::name_of(self.entities, *member)))
@@ -147,14 +149,22 @@ impl<'a> Merging<'a> {
                 sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes()));
             }
         }
+        let source = |member: &Number| self.entities.name(*member).0;
+        let mut sources: Vec<&str> = members.iter().map(source).collect();
+        sources.sort_unstable_by_key(|source| (self.rank.get(source), *source));
+        sources.dedup();
+        if sources.len() > 1 {
+            let ranks: Vec<bool> = sources.iter().map(|source| self.rank.contains_key(source)).collect();
+            let order = format!("{sources:?}{ranks:?}");
+            sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(order.as_bytes()));
+        }
         // Never that of an entry of which nothing is known.
         sum.max(1)
     }
 
-    /// The hash of what decides, beside members and records, what is written: profiles, weights and
-    /// the order of sources.
+    /// The hash of what decides, beside members and records, what is written: profiles and weights.
     pub fn ways(&self) -> u64 {
-        let mut text = self.ranked.join("\0");
+        let mut text = String::new();
         for kind in [Kind::Instance, Kind::Work, Kind::Agent] {
             if let Some(evidence) = self.evidence.get(&kind) {
                 let _ = write!(text, "\0{}\0{}", evidence.profile.hash, State::digest(&evidence.level.model));

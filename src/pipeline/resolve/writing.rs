@@ -28,7 +28,7 @@ const AT_ONCE: usize = 400_000;
 const PIECE: usize = 10_000;
 /// Set while the first master is loaded.
 const LOADING: &str = "loading";
-/// The hash of the profiles, weights and sources by which the master was made.
+/// The hash of the profiles and weights by which the master was made.
 const WAYS: &str = "ways";
 
 /// Set while the full-text index has to be made of all entries.
@@ -99,8 +99,8 @@ impl Writer<'_> {
     }
 
     /// Entries with other members than before; entries of records that say or name something else
-    /// than the master has of them; and what is gone. All entries, when profiles, weights or the
-    /// order of sources are others.
+    /// than the master has of them; and what is gone. All entries, when profiles or weights
+    /// are others.
     fn due(&self, merging: &Merging<'_>, known: &Known) -> Result<Due, PipelineError> {
         let mut due = Due::default();
         let is_other = self.cache.number(WAYS)? != merging.ways();
