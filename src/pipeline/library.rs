@@ -141,7 +141,7 @@ fn refusal(error: PipelineError) -> Refusal {
             | PipelineError::Catalogue(CatalogueError::NoSuchSnapshot(_))
     );
     if absent {
-        let message = "the catalogue is not indexed yet".to_owned();
+        let message = "the catalogue is not indexed yet: `pinakes resolve` does it".to_owned();
         return Refusal::Unavailable { message, retry_after: 60 };
     }
     Refusal::Io(error.to_string())

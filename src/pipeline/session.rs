@@ -11,8 +11,9 @@ use crate::decode::{self, charset::Charset};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::map::{self, ContentTypes};
 use crate::record::Model;
-use oxrdf::Triple;
+use oxrdf::{GraphName, Quad, Triple};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::sync::{Arc, Once, OnceLock};
 
 /// Entries mapped side by side before their statements go to the store.
@@ -350,8 +351,25 @@ pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> 
     super::resolve::forget_all(&home).map_err(failed)?;
     let mut session = Session::with_lock(home, lock, watch)?;
     super::resolve::resolve_again(&mut session, watch)?;
+    write_again(&session)?;
     session.catalogue.backend().optimize()?;
     Ok(session.archive.last_sequence()?)
+}
+
+/// What people wrote into the merged catalogue themselves comes after it: merging anew begins with an
+/// empty one.
+fn write_again(session: &Session) -> Result<(), PipelineError> {
+    let resolution = GraphName::from(session.home.graphs.resolution());
+    let is_merged = |quad: &Quad| quad.graph_name == GraphName::DefaultGraph || quad.graph_name == resolution;
+    for entry in session.archive.entries(1)? {
+        let entry = entry?;
+        if entry.kind == Kind::Update {
+            let Patch { removed, added, .. } = Patch::read(&String::from_utf8_lossy(&entry.payload))?;
+            let merged = |quads: FxHashSet<Quad>| quads.into_iter().filter(is_merged).collect();
+            session.catalogue.backend().patch(merged(removed), merged(added))?;
+        }
+    }
+    Ok(session.catalogue.backend().flush()?)
 }
 
 /// A store without an archive is the last copy of something: nothing may touch it.

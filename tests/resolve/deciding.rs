@@ -94,6 +94,8 @@ fn works_are_joined_to_hubs_and_what_is_not_compared_is_refused() {
     let refused = desk.run("pinakes resolve never 'north/1#hub' 'south/a#hub'").exits(2).complaint();
     assert!(refused.contains("hubs follow their works"), "{refused}");
     assert_eq!(desk.run("pinakes resolve decisions --json").ok().json().as_array().unwrap().len(), 1);
+    let refused = desk.run("pinakes resolve show 'hub/0'").exits(2);
+    assert!(refused.complaint().contains("no entry"), "{}", refused.complaint());
     desk.run("pinakes resolve never 'north/1#work' 'south/a#work'").ok();
     assert_eq!(rows(&desk, hubs), ["2"]);
 }
@@ -189,4 +191,58 @@ fn every_identifier_brings_records_together() {
         assert_eq!(resolve(&desk)["compared"]["instance"], 1, "{field}");
         assert_eq!(members(&desk, "library/1"), ["library/1"], "{field}");
     }
+}
+
+/// Entries keep their names when a member leaves and comes back, whichever name is the smaller number.
+#[test]
+fn every_entry_has_its_name_again_after_undo() {
+    let desk = Desk::new();
+    let titles = ["Walden", "Erewhon", "Hudibras", "Emma", "Persuasion", "Middlemarch", "Kim", "Ulysses"];
+    let rows_of = |prefix: &str| -> String {
+        let row = |(number, title): (usize, &&str)| {
+            format!(
+                "{prefix}{number},{title},\"Name{number}, Ann\",,House{number},London,{},English,,{},\n",
+                1850 + number,
+                200 + number
+            )
+        };
+        titles.iter().enumerate().map(row).collect()
+    };
+    books(&desk, "north", &rows_of("n"));
+    books(&desk, "south", &rows_of("s"));
+    resolve(&desk);
+    let named = |number: usize| {
+        let shown = desk.run(&format!("pinakes resolve show south/s{number} --json")).ok().json();
+        shown["iri"].as_str().unwrap().to_owned()
+    };
+    for (number, title) in titles.iter().enumerate() {
+        let before = named(number);
+        desk.run(&format!("pinakes resolve split north/n{number} south/s{number}")).ok();
+        assert_ne!(named(number), before);
+        desk.run(&format!("pinakes resolve undo {}", 2 * number + 1)).ok();
+        assert_eq!(named(number), before, "{title}");
+    }
+}
+
+/// Texts that would leave no entries, or are of another profile, are refused and change nothing.
+#[test]
+fn a_text_that_says_nothing_is_refused() {
+    let desk = shelf();
+    let entries = rows(&desk, "SELECT (COUNT(*) AS ?n) { ?e pin:member ?m }");
+    for text in ["", "a\tb\tc\n", "property\tclass\tentry\n"] {
+        desk.write("catalogue/mappings/resolve/entries.tsv", text);
+        let refused = desk.run("pinakes resolve").exits(2).complaint();
+        assert!(refused.contains("entries.tsv"), "{refused}");
+    }
+    std::fs::remove_file(desk.path("catalogue/mappings/resolve/entries.tsv")).unwrap();
+    let profile = std::fs::read_to_string(project("mappings/resolve/agent.toml")).unwrap();
+    desk.write("catalogue/mappings/resolve/instance.toml", profile);
+    let refused = desk.run("pinakes resolve").exits(2).complaint();
+    assert!(refused.contains("instance.toml") && refused.contains("`agent`"), "{refused}");
+    std::fs::remove_file(desk.path("catalogue/mappings/resolve/instance.toml")).unwrap();
+    resolve(&desk);
+    assert_eq!(rows(&desk, "SELECT (COUNT(*) AS ?n) { ?e pin:member ?m }"), entries);
+    desk.write("truth.csv", "left,right,same\nnorth/1,south/a,maybe\n");
+    let refused = desk.run("pinakes resolve evaluate --truth truth.csv").exits(2).complaint();
+    assert!(refused.contains("`maybe`") && refused.contains("neither yes nor no"), "{refused}");
 }

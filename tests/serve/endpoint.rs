@@ -2,6 +2,7 @@
 
 use super::support::server::{Server, token};
 use super::support::{BASE, Desk, marc, project};
+use std::collections::BTreeSet;
 
 fn resolved() -> Desk {
     let desk = Desk::with_sample();
@@ -101,6 +102,26 @@ fn h_1_what_a_page_says_a_query_says() {
         let asked = server.query(&format!("ASK {{ {statement} }}"));
         assert_eq!(asked["boolean"], true, "{statement}");
     }
+}
+
+/// What a token holder writes into the merged catalogue is there when the store is made anew.
+#[test]
+fn what_is_written_into_the_master_survives_a_rebuild() {
+    let desk = resolved();
+    let writer = token(&desk, "--role writer");
+    let server = Server::start(&desk, &[]);
+    server.update(&writer, "INSERT DATA { <a:s> <a:p> 1 }").unwrap().is(204);
+    let label = "DELETE { ?i rdfs:label ?l } INSERT { ?i rdfs:label \"Mine\" } WHERE { ?i pin:member ?m ; rdfs:label ?l . FILTER(STRENDS(STR(?m), \"lib0011#instance\")) }";
+    server.update(&writer, label).unwrap().is(204);
+    assert_eq!(server.stop(), Some(0));
+    let master = || -> BTreeSet<String> {
+        let text = desk.run("pinakes export --quiet --graph master --format ntriples").ok().text();
+        text.lines().map(str::to_owned).collect()
+    };
+    let before = master();
+    assert!(before.iter().any(|line| line.contains("\"Mine\"")));
+    desk.run("pinakes rebuild --quiet").ok();
+    assert_eq!(master(), before);
 }
 
 /// What is written needs a token, is seen by the next request, and is there again when the store is

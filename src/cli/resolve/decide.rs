@@ -132,8 +132,8 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
             output::number(resolved.changed),
             output::number(resolved.removed)
         ))?;
-        for number in &resolved.replaced {
-            let why = "a later one says the opposite of the same records";
+        for (number, _) in resolved.replaced.iter().filter(|(_, later)| later == decision) {
+            let why = "this one says the opposite of the same records";
             output::say(general, &format!("decision {number} does not count any more: {why}"));
         }
         for number in &resolved.contradicted {

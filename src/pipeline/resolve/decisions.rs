@@ -138,9 +138,9 @@ impl Decision {
     }
 }
 
-/// What the decisions in force ask for, of things that are there; and the numbers of those in whose
-/// place a later one stands that says the opposite of the same two.
-pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> (Vec<Ruling>, Vec<u64>) {
+/// What the decisions in force ask for, of things that are there; and which do not count any more,
+/// each with the later one that says the opposite of the same two.
+pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> (Vec<Ruling>, Vec<(u64, u64)>) {
     let mut rulings: Vec<Ruling> = Vec::new();
     let mut splits: Vec<(u64, &Named, &[Named])> = Vec::new();
     for one in decisions.iter().filter(|one| !one.undone) {
@@ -180,7 +180,7 @@ pub(super) fn rulings(decisions: &[Numbered], entities: &Entities) -> (Vec<Rulin
             return true;
         };
         if ruling.decision < later.decision {
-            replaced.push(ruling.decision);
+            replaced.push((ruling.decision, later.decision));
         }
         false
     });

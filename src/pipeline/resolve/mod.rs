@@ -123,9 +123,10 @@ pub struct Resolved {
     pub sources: BTreeMap<String, Shares>,
     /// Decisions that others contradict, by their numbers.
     pub contradicted: Vec<u64>,
-    /// Decisions that do not count any more: a later one about the same two says the opposite.
+    /// Decisions that do not count any more, each with the later one that says the opposite of the
+    /// same two.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub replaced: Vec<u64>,
+    pub replaced: Vec<(u64, u64)>,
 }
 
 /// Merges again what was merged before, with the same weights, names and decisions; nothing, if

@@ -22,6 +22,9 @@ const NOTE: &str = "names";
 /// Up to which note the cache has taken names up.
 const TAKEN: &str = "names-up-to";
 
+/// A group, by its kind and root, that has members of an entry that was there before.
+type Claim = (Kind, Number, u64);
+
 /// The names of all entries.
 pub(super) struct Naming {
     /// Of each group, by its root.
@@ -42,8 +45,8 @@ impl Naming {
         for (number, root) in groups.iter().enumerate() {
             members.entry(*root).or_default().push(number as Number);
         }
-        // How many members each group has of each entry that was there before.
-        let mut claims: FxHashMap<(Kind, Number, u64), usize> = FxHashMap::default();
+        // How many members each group has of each entry that was there before, and the first of them.
+        let mut claims: FxHashMap<Claim, (usize, Number)> = FxHashMap::default();
         for (root, group) in &members {
             for number in group {
                 let kind = entities.kind(*number);
@@ -54,14 +57,16 @@ impl Naming {
                     entries.contains_key(&(kind, own)).then_some(own)
                 });
                 if let Some(before) = before {
-                    *claims.entry((kind, *root, before)).or_default() += 1;
+                    claims.entry((kind, *root, before)).or_insert((0, *number)).0 += 1;
                 }
             }
         }
-        let mut claims: Vec<((Kind, Number, u64), usize)> = claims.into_iter().collect();
-        // The larger part keeps the name; of equal ones the one with the smaller member.
-        claims
-            .sort_unstable_by_key(|((kind, root, id), count)| (*kind, std::cmp::Reverse(*count), *root, *id));
+        let mut claims: Vec<(Claim, (usize, Number))> = claims.into_iter().collect();
+        // The larger part keeps the name; of equal ones the one with the smaller member, when a group
+        // parts and when it comes together again.
+        claims.sort_unstable_by_key(|((kind, root, id), (count, first))| {
+            (*kind, std::cmp::Reverse(*count), *root, *first, *id)
+        });
         let mut of: FxHashMap<Number, u64> = FxHashMap::default();
         let mut taken: FxHashSet<EntryKey> = FxHashSet::default();
         for ((kind, root, id), _) in &claims {

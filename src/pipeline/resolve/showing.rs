@@ -87,6 +87,9 @@ pub fn show_entry(session: &Session, name: &str) -> Result<ShownEntry, PipelineE
     let graphs = &session.home.graphs;
     let entry = graphs.entry(key.0.name(), key.1);
     let members = finder.members(key)?;
+    if members.is_empty() {
+        return Err(not_resolved().into());
+    }
     let mut values: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     let mut content_types = Vec::new();
     for member in &members {

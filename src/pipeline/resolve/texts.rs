@@ -90,6 +90,7 @@ pub(super) struct Texts {
 
 const WORDS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/words.toml"));
 const ENTRIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/entries.tsv"));
+const ENTRIES_HEADER: &str = "property\tclass\tentry";
 const INSTANCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/instance.toml"));
 const WORK: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/work.toml"));
 const AGENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/agent.toml"));
@@ -105,6 +106,10 @@ impl Texts {
                     problems.iter().map(|problem| format!("{}: {problem}", text.place)).collect();
                 ResolveError::Text(lines.join("\n"))
             })?;
+            if name.strip_suffix(".toml") != Some(&*profile.name) {
+                let message = format!("{}: it is called after the profile `{}`", text.place, profile.name);
+                return Err(ResolveError::Text(message));
+            }
             Ok(ProfileText { profile, hash: hash([&*text.text, &*words.text]) })
         };
         let entries = mapping(home, "entries.tsv", ENTRIES)?;
@@ -218,8 +223,13 @@ fn parse(text: &Text) -> Result<Query, ResolveError> {
 
 fn entry_rules(text: &Text) -> Result<Vec<EntryRule>, ResolveError> {
     let mut rules = Vec::new();
-    let lines = text.text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
-    for (number, line) in lines.skip(1) {
+    let mut lines =
+        text.text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
+    if lines.next().is_none_or(|(_, header)| header.trim_end() != ENTRIES_HEADER) {
+        let expected = ENTRIES_HEADER.replace('\t', "`, `");
+        return Err(ResolveError::Text(format!("{}: no header; expected `{expected}`", text.place)));
+    }
+    for (number, line) in lines {
         let fault = |what: &str| ResolveError::Text(format!("{}: line {}: {what}", text.place, number + 1));
         let mut cells = line.split('\t');
         let mut cell = || cells.next().unwrap_or_default().trim();
@@ -234,6 +244,10 @@ fn entry_rules(text: &Text) -> Result<Vec<EntryRule>, ResolveError> {
             kind: super::entity::Kind::from_name(kind)
                 .ok_or_else(|| fault(&format!("`{kind}` is no kind of entry")))?,
         });
+    }
+    // Without rules every entry would be removed.
+    if rules.is_empty() {
+        return Err(ResolveError::Text(format!("{}: it names no entries", text.place)));
     }
     Ok(rules)
 }

@@ -47,8 +47,11 @@ impl Strangers {
 
 /// The names of columns that say whether a pair is one.
 const LABELS: [&str; 6] = ["same", "label", "match", "is_match", "gold", "gold_label"];
-/// What they say of a pair that is.
-const YES: [&str; 7] = ["1", "1.0", "true", "yes", "y", "same", "match"];
+/// What they say of a pair that is,
+const YES: [&str; 12] = ["1", "1.0", "true", "t", "yes", "y", "same", "match", "oui", "ja", "si", "sí"];
+/// and of one that is not.
+const NO: [&str; 11] =
+    ["0", "0.0", "false", "f", "no", "n", "different", "distinct", "non-match", "non", "nein"];
 
 impl Truth {
     /// Reads a table of things of one kind. Without a column `by`, groups are named by that of the
@@ -90,7 +93,11 @@ impl Truth {
                     if said.as_deref().is_some_and(|said| said.is_empty() || said == "-") {
                         continue;
                     }
-                    let same = said.is_none_or(|said| YES.contains(&&*said));
+                    let same = said.as_deref().is_none_or(|said| YES.contains(&said));
+                    if let Some(said) = said.filter(|said| !same && !NO.contains(&&**said)) {
+                        let pair = format!("{} and {}", left.show(&row), right.show(&row));
+                        return Err(fault(format!("`{said}` of {pair} is neither yes nor no")));
+                    }
                     match (names.find(left, &row), names.find(right, &row)) {
                         (Some(left), Some(right)) if left == right => {}
                         (Some(left), Some(right)) => pairs.push((left, right, same)),
