@@ -13,6 +13,7 @@ use crate::pipeline::{PipelineError, Session, Watch};
 use crate::serve::{Change, GraphWrite, Holder, Refusal, Written};
 use oxrdf::{GraphName, Quad};
 use rustc_hash::FxHashSet;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -23,6 +24,8 @@ const UPDATE_TIME: Duration = Duration::from_secs(60);
 const TOGETHER: usize = 256;
 /// For the parser, which recurses; the guard has looked at the nesting.
 const STACK: usize = 256 * 1024 * 1024;
+/// Closing the store takes no longer than this.
+const CLOSING: Duration = Duration::from_secs(5);
 /// When to come back after a failure of the disk or a wait for others.
 const RETRY_AFTER: u32 = 10;
 
@@ -40,14 +43,20 @@ struct Order {
 
 /// The way to the thread that writes. It ends with the value.
 pub(super) struct Writer {
-    orders: Sender<Order>,
+    orders: Option<Sender<Order>>,
+    /// Nothing ever comes over it; it is closed when the thread has closed the store.
+    ended: Mutex<Receiver<()>>,
 }
 
 impl Writer {
     pub fn new(home: Home, patience: Duration) -> Self {
         let (orders, receiver) = channel();
-        std::thread::spawn(move || work(&home, patience, &receiver));
-        Self { orders }
+        let (end, ended) = channel();
+        std::thread::spawn(move || {
+            work(&home, patience, &receiver);
+            drop::<Sender<()>>(end);
+        });
+        Self { orders: Some(orders), ended: Mutex::new(ended) }
     }
 
     /// Waits until a change is done, archived and published. A client that hangs up meanwhile does
@@ -55,8 +64,20 @@ impl Writer {
     pub async fn run(&self, job: Job, by: Holder) -> Result<Written, Refusal> {
         let (reply, done) = oneshot::channel();
         let gone = || Refusal::Io("the writer has ended".to_owned());
-        self.orders.send(Order { job, by, reply }).map_err(|_| gone())?;
+        let orders = self.orders.as_ref().ok_or_else(gone)?;
+        orders.send(Order { job, by, reply }).map_err(|_| gone())?;
         done.await.map_err(|_| gone())?
+    }
+}
+
+impl Drop for Writer {
+    /// A process that ends while its store is being closed crashes, so it waits for that; not for an
+    /// update that nobody waits for any more.
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Ok(ended) = self.ended.get_mut() {
+            let _ = ended.recv_timeout(CLOSING);
+        }
     }
 }
 
