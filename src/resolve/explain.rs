@@ -4,7 +4,7 @@
 //! both sides say, the veto if there is one, the sum, and where the bands lie.
 
 use super::block::Blocker;
-use super::compare::{Comparer, level_at};
+use super::compare::Comparer;
 use super::feature::Id;
 use super::profile::Bands;
 use super::score::{Model, probability, weight_of};
@@ -87,7 +87,7 @@ pub fn explain(
             });
             Comparison {
                 name: compare.name.to_string(),
-                level: compare.level_name(level_at(vector, at)).to_owned(),
+                level: compare.level_name(compare.slot.level(vector)).to_owned(),
                 bits: own.map_or(0.0, |(_, _, bits)| *bits),
                 with: partner.map(|partner| profile.compare[partner].name.to_string()),
                 left: values(left, &compare.feature),

@@ -238,7 +238,7 @@ impl Floor {
     }
 
     /// Whether a pair may be kept of which only some comparisons are known.
-    pub(crate) fn may_admit(&self, vector: Vector, known: u16) -> bool {
+    pub(crate) fn may_admit(&self, vector: Vector, known: u64) -> bool {
         self.expected.most_bits(vector, known) >= FLOOR
     }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::compare::name::Measure;
+use super::compare::vector::{Slot, Vector};
 use super::compare::{code, edition, extent, identifier, name, part, phrase, text, title, year};
 use super::words::Words;
 
@@ -69,6 +70,7 @@ pub struct Compare {
     pub slips: bool,
     /// Declared levels, best first; level 0 is always "missing".
     pub levels: Vec<Level>,
+    pub slot: Slot,
     /// From the kind's levels to the declared ones: one that is not declared counts as the next.
     places: Vec<u8>,
 }
@@ -134,23 +136,37 @@ pub struct Block {
     pub largest: usize,
 }
 
-/// Conditions on levels: comparison and a bit for each level that fulfils it.
-pub type Conditions = Vec<(usize, u16)>;
+/// A condition on the level of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Condition {
+    pub comparison: usize,
+    slot: Slot,
+    /// A bit for each level that fulfils it.
+    levels: u16,
+}
+
+impl Condition {
+    fn holds(&self, vector: Vector) -> bool {
+        self.levels >> self.slot.level(vector) & 1 == 1
+    }
+}
 
 /// What forbids a union, whatever else speaks for it.
 #[derive(Clone, Debug)]
 pub struct Veto {
     pub name: Box<str>,
-    pub when: Conditions,
-    pub unless: Conditions,
+    /// All of them.
+    pub when: Vec<Condition>,
+    /// None of them.
+    pub unless: Vec<Condition>,
     /// Looked at before anything else is compared.
     pub early: bool,
 }
 
 impl Veto {
     /// Whether the levels of a pair are forbidden.
-    pub fn forbids(&self, vector: u64) -> bool {
-        let holds = |condition: &(usize, u16)| condition.1 >> ((vector >> (4 * condition.0)) & 15) & 1 == 1;
+    pub fn forbids(&self, vector: Vector) -> bool {
+        let holds = |condition: &Condition| condition.holds(vector);
         self.when.iter().all(holds) && !self.unless.iter().any(holds)
     }
 }
@@ -374,7 +390,7 @@ impl Profile {
         let vetoes = self.vetoes.iter().filter(|veto| veto.early);
         let mut early: Vec<usize> = vetoes
             .flat_map(|veto| veto.when.iter().chain(&veto.unless))
-            .map(|condition| condition.0)
+            .map(|condition| condition.comparison)
             .collect();
         early.sort_unstable();
         early.dedup();
@@ -382,7 +398,7 @@ impl Profile {
     }
 
     /// The first veto that forbids these levels.
-    pub fn veto(&self, vector: u64) -> Option<&Veto> {
+    pub fn veto(&self, vector: Vector) -> Option<&Veto> {
         self.vetoes.iter().find(|veto| veto.forbids(vector))
     }
 }
@@ -405,15 +421,18 @@ impl Reader<'_> {
         if raw.rivals.is_empty() {
             self.problems.push(Problem { line: 1, message: "`rivals` must name at least one".into() });
         }
-        if raw.compare.len() > 16 {
-            self.problems.push(Problem {
-                line: 1,
-                message: format!("{} comparisons, and a profile has room for 16", raw.compare.len()),
-            });
-        }
         let mut compare: Vec<Compare> = Vec::new();
+        let mut taken = 0;
         for one in raw.compare {
-            let one = self.compare(one, &compare, raw.rivals.len() + 1);
+            let place = one.feature.clone();
+            let mut one = self.compare(one, &compare, raw.rivals.len() + 1);
+            match Slot::behind(taken, one.levels.len()) {
+                Some((slot, after)) => (one.slot, taken) = (slot, after),
+                None => {
+                    let message = format!("no room for the levels of `{}`: all comparisons together have {} bits", one.name, Vector::BITS);
+                    self.problem(&place, message);
+                }
+            }
             compare.push(one);
         }
         let largest = raw.blocking.largest.max(2);
@@ -572,6 +591,7 @@ impl Reader<'_> {
             measure: raw.measure,
             slips: raw.slips,
             levels,
+            slot: Slot::default(),
             places,
         }
     }
@@ -617,8 +637,8 @@ impl Reader<'_> {
         &mut self,
         raw: &BTreeMap<String, Spanned<Vec<String>>>,
         compare: &[Compare],
-    ) -> Conditions {
-        let mut conditions = Conditions::new();
+    ) -> Vec<Condition> {
+        let mut conditions = Vec::new();
         for (name, levels) in raw {
             let Some(at) = compare.iter().position(|compare| *compare.name == **name) else {
                 self.problem(levels, format!("no comparison `{name}`"));
@@ -631,7 +651,7 @@ impl Reader<'_> {
                     None => self.problem(levels, format!("`{name}` declares no level `{level}`")),
                 }
             }
-            conditions.push((at, bits));
+            conditions.push(Condition { comparison: at, slot: compare[at].slot, levels: bits });
         }
         conditions
     }

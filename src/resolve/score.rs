@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::{Crowded, Vector, Weights, level_at};
+use super::compare::vector::Slot;
+use super::compare::{Crowded, Vector, Weights};
 use super::fold::mix;
 use super::profile::Profile;
 
@@ -50,6 +51,8 @@ pub struct Model {
 pub(in crate::resolve) struct Factor {
     pub(in crate::resolve) first: usize,
     pub(in crate::resolve) second: Option<usize>,
+    /// Where vectors have the levels of the first and of the second.
+    pub(in crate::resolve) slots: (Slot, Slot),
     /// Levels of the second comparison, with "missing".
     pub(in crate::resolve) width: usize,
     /// By hypothesis; then by level of the first, then of the second. Level 0 is "missing".
@@ -96,8 +99,10 @@ impl Model {
             let width = second.map_or(1, |second| profile.compare[second].levels.len() + 1);
             let chances =
                 (0..=profile.rivals.len()).map(|class| expectations(profile, class, at, second)).collect();
-            let mut factor =
-                Factor { first: at, second, width, chances, bits: Vec::new(), signs: Vec::new() };
+            let slot = |at: usize| profile.compare[at].slot;
+            let slots = (slot(at), second.map_or_else(Slot::default, slot));
+            let (bits, signs) = (Vec::new(), Vec::new());
+            let mut factor = Factor { first: at, second, slots, width, chances, bits, signs };
             factor.weigh();
             factor.signs =
                 factor.bits.iter().map(|bits| bits.iter().map(|bits| *bits < SIGN).collect()).collect();
@@ -178,7 +183,7 @@ impl Model {
 
     /// The most that [`least_bits`](Self::least_bits) can come to when only the levels of some
     /// comparisons, a bit for each, are known.
-    pub(crate) fn most_bits(&self, vector: Vector, known: u16) -> f64 {
+    pub(crate) fn most_bits(&self, vector: Vector, known: u64) -> f64 {
         let is_known = |at: usize| known >> at & 1 == 1;
         let against = |rival: usize| {
             let mut sum = 0.0;
@@ -375,10 +380,10 @@ fn expectations(profile: &Profile, class: usize, first: usize, second: Option<us
 
 impl Factor {
     fn place(&self, vector: Vector) -> usize {
-        let first = usize::from(level_at(vector, self.first));
+        let first = usize::from(self.slots.0.level(vector));
         match self.second {
             None => first,
-            Some(second) => first * self.width + usize::from(level_at(vector, second)),
+            Some(_) => first * self.width + usize::from(self.slots.1.level(vector)),
         }
     }
 

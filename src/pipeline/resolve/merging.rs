@@ -18,7 +18,6 @@ use crate::catalogue::Graphs;
 use crate::ontology::{bf, dcterms, pin, prov, rdf, rdfs, skos, xsd};
 use crate::pipeline::Session;
 use crate::resolve::cluster::Edge;
-use crate::resolve::compare::level_at;
 use crate::resolve::increment::State;
 use crate::resolve::score::{Model, probability};
 use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, Quad, Term, Triple};
@@ -515,7 +514,7 @@ pub(super) fn levels(profile: &crate::resolve::profile::Profile, model: &Model, 
     let verdict = model.verdict(vector);
     let mut lines = Vec::new();
     for (at, compare) in profile.compare.iter().enumerate() {
-        let level = level_at(vector, at);
+        let level = compare.slot.level(vector);
         let part = verdict.parts.iter().find(|(first, second, _)| *first == at || *second == Some(at));
         if level == 0 {
             continue;

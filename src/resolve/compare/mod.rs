@@ -1,9 +1,8 @@
 //! How alike are two records, feature by feature?
 //!
 //! Every comparison of the profile gives a *level*: 0 when one side says nothing, else the
-//! place in the kind's list, best first. The levels of a pair are packed into one number, four
-//! bits each, so that equal outcomes are counted rather than kept. All reading of texts happens
-//! before the first pair; comparing works on numbers.
+//! place in the kind's list, best first. The levels of a pair are packed into one number, a
+//! [`Vector`]. All reading of texts happens before the first pair; comparing works on numbers.
 
 pub mod card;
 pub mod code;
@@ -17,6 +16,7 @@ pub mod phrase;
 pub mod terms;
 pub mod text;
 pub mod title;
+pub mod vector;
 pub mod year;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,24 +24,17 @@ use std::hint::black_box;
 
 use self::card::Cards;
 use self::terms::Terms;
+pub use self::vector::Vector;
 use super::feature::{Column, FeatureTable, Id};
 use super::fold::{hash32, mix};
-use super::profile::{Compare, Kind, Profile};
+use super::profile::{Compare, Condition, Kind, Profile};
 use super::score::Model;
-
-/// Levels of all comparisons of a pair, four bits each.
-pub type Vector = u64;
 
 /// How rare words are, by feature.
 pub type Weights = BTreeMap<Box<str>, Terms>;
 
 /// Identifiers that too many records carry, by feature.
 pub type Crowded = BTreeMap<Box<str>, BTreeSet<Box<str>>>;
-
-/// The level of one comparison in a vector.
-pub fn level_at(vector: Vector, comparison: usize) -> u8 {
-    ((vector >> (4 * comparison)) & 15) as u8
-}
 
 /// Identifiers that too many records of a table carry to prove anything.
 pub fn crowded_in(table: &FeatureTable, profile: &Profile) -> Crowded {
@@ -199,7 +192,7 @@ impl<'a> Comparer<'a> {
     }
 
     /// A bit for each comparison that [`cheap`](Self::cheap) has made or need not make.
-    pub fn known(&self) -> u16 {
+    pub fn known(&self) -> u64 {
         let dear = self.early.iter().chain(&self.late);
         !dear.fold(0, |bits, at| bits | 1 << at)
     }
@@ -207,7 +200,7 @@ impl<'a> Comparer<'a> {
     /// Whether an early veto forbids a pair, as far as [`cheap`](Self::cheap) comparisons tell.
     pub fn is_forbidden(&self, cheap: Vector) -> bool {
         let known = self.known();
-        let told = |condition: &(usize, u16)| known >> condition.0 & 1 == 1;
+        let told = |condition: &Condition| known >> condition.comparison & 1 == 1;
         let mut early = self.profile.vetoes.iter().filter(|veto| veto.early);
         early.any(|veto| veto.when.iter().chain(&veto.unless).all(told) && veto.forbids(cheap))
     }
@@ -249,7 +242,7 @@ impl<'a> Comparer<'a> {
         let (a, b) = (&self.cards.of(left)[first..], &self.cards.of(right)[first..]);
         let levels = comparisons.iter().zip(a.iter().zip(b));
         levels.fold(vector, |vector, (at, (a, b))| {
-            vector | u64::from(self.level(*at, (left, *a), (right, *b))) << (4 * at)
+            self.profile.compare[*at].slot.set(vector, self.level(*at, (left, *a), (right, *b)))
         })
     }
 

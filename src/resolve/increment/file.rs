@@ -20,12 +20,13 @@ use super::{Handle, State, name_hash};
 use crate::resolve::block::Keyed;
 use crate::resolve::cluster::{Reason, Refusal};
 use crate::resolve::compare::terms::Terms;
+use crate::resolve::compare::vector::Slot;
 use crate::resolve::compare::{Crowded, Vector, Weights};
 use crate::resolve::score::{Factor, Model};
 use crate::resolve::split::Places;
 
 const MAGIC: &[u8; 7] = b"PINRSLV";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// Why a state cannot be used. What helps is always a full run.
 #[derive(Debug, thiserror::Error)]
@@ -297,6 +298,8 @@ impl Model {
             for number in [factor.first, factor.second.map_or(0, |second| second + 1), factor.width] {
                 out.number(number as u64)?;
             }
+            let (one, other) = factor.slots;
+            out.bytes(&[one.shift, one.mask, other.shift, other.mask])?;
             for (lists, signs) in [(&factor.chances, None), (&factor.bits, Some(&factor.signs))] {
                 out.number(lists.len() as u64)?;
                 lists.iter().try_for_each(|list| out.fractions(list))?;
@@ -333,6 +336,8 @@ impl Model {
         let mut factors = Vec::new();
         for _ in 0..count {
             let (first, second, width) = (from.place()?, from.place()?, from.place()?);
+            let mut slot = || Ok::<_, StateError>(Slot { shift: from.byte()?, mask: from.byte()? });
+            let slots = (slot()?, slot()?);
             let chances = from.list(Reader::fractions)?;
             let bits = from.list(Reader::fractions)?;
             let mut signs = Vec::new();
@@ -342,13 +347,15 @@ impl Model {
                 );
             }
             let size = chances.first().map_or(0, Vec::len);
-            let is_sound = chances.len() == shares.len()
+            let is_sound = [slots.0, slots.1].iter().all(|slot| u32::from(slot.shift) < Vector::BITS)
+                && chances.len() == shares.len()
                 && bits.len() + 1 == shares.len()
                 && chances.iter().chain(&bits).all(|list| list.len() == size);
             if !is_sound {
                 return Err(StateError::Damaged("its model does not add up"));
             }
-            factors.push(Factor { first, second: second.checked_sub(1), width, chances, bits, signs });
+            let second = second.checked_sub(1);
+            factors.push(Factor { first, second, slots, width, chances, bits, signs });
         }
         let mut model =
             Self { shares, factors, weights: Weights::new(), crowded: Crowded::new(), vectors, rounds };
