@@ -547,6 +547,44 @@ fn every_merge_has_its_evidence() {
     );
 }
 
+/// A serial, a monograph and an article of one title are three; so are two bindings of one edition.
+#[test]
+fn levels_and_identifiers_of_an_edition_keep_publications_apart() {
+    let desk = Desk::new();
+    let record = |id: &str, level: char, more: &str| {
+        format!(
+            "=LDR  00000na{level} a2200000 i 4500\n=001  {id}\n=008  990101s1901\\\\\\\\enk\\\\\\\\\\\\\\\\\\\\\\000\\0\\eng\\d\n\
+             =100  1\\$aRay, John,$eauthor\n=245  10$aAnnals of the botanical garden /$cJohn Ray.\n\
+             =264  \\1$aLondon :$bMurray,$c1901.\n{more}\n"
+        )
+    };
+    let bound = |isbn: &str| format!("=020  \\\\$a{isbn}\n=250  \\\\$aSecond edition.\n");
+    let north = [
+        record("serial", 's', ""),
+        record("book", 'm', ""),
+        record("article", 'a', ""),
+        record("cloth", 'm', &bound("9780140430578")),
+    ];
+    let south = [record("serial", 's', ""), record("paper", 'm', &bound("9780143039952"))];
+    desk.write("north.mrk", north.concat());
+    desk.write("south.mrk", south.concat());
+    desk.run("pinakes import --quiet --source north north.mrk").ok();
+    desk.run("pinakes import --quiet --source south south.mrk").ok();
+    resolve(&desk);
+    assert_eq!(members(&desk, "north/serial"), ["north/serial", "south/serial"]);
+    for alone in ["north/article", "north/cloth", "south/paper"] {
+        assert_eq!(members(&desk, alone), [alone]);
+    }
+    for (one, other, veto) in [
+        ("north/serial", "north/book", "different level"),
+        ("north/article", "north/book", "different level"),
+        ("north/cloth", "south/paper", "other identifiers of the same edition"),
+    ] {
+        let explained = desk.run(&format!("pinakes resolve explain {one} {other} --json")).ok().json();
+        assert_eq!(explained["veto"], veto, "{explained:#}");
+    }
+}
+
 /// A decision is kept, counts in every run, is readable, and can be taken back.
 #[test]
 fn a_split_member_is_out_until_the_decision_is_undone() {

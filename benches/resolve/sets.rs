@@ -86,6 +86,14 @@ impl Sets {
             builder.add(id, "year", &row[year]);
             builder.add(id, "language", &row["lang_008"]);
             builder.add(id, "type", row["leader_type"].get(..1).unwrap_or(""));
+            let level = match row["leader_type"].get(1..2) {
+                Some("a" | "b") => "part",
+                Some("c") => "collection",
+                Some("d" | "m") => "monograph",
+                Some("s") => "serial",
+                _ => "",
+            };
+            builder.add(id, "level", level);
         }
         let table = builder.finish();
         let id = |key: &str| find(&table, "hathi", key);

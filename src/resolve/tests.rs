@@ -368,6 +368,42 @@ fn people_decide_and_contradictions_are_reported() {
     assert!(!last.clusters.refused.iter().any(|refusal| matches!(refusal.reason, Reason::Contradiction(..))));
 }
 
+/// What forbids to merge two records, as the shipped profile has it.
+fn veto_between(left: &str, right: &str) -> Option<String> {
+    let profile = profile(INSTANCE);
+    let table = table(&rows(&[left, right]));
+    let comparer = Comparer::new(&table, &profile, None);
+    let blocker = Blocker::new(&comparer, 1000);
+    explain(&comparer, &blocker, &Model::expected(&profile), 0, 1).veto
+}
+
+#[test]
+fn another_level_is_another_publication_unless_extent_or_identifier_says_otherwise() {
+    let record = |rest: &str| format!("title=Annals of the garden|creator=Ray, John|year=1901|{rest}");
+    let between = |left: &str, right: &str| veto_between(&record(left), &record(right));
+    let different = Some("different level".to_owned());
+    assert_eq!(between("level=serial", "level=monograph"), different);
+    assert_eq!(between("level=part|extent=p. 12-30", "level=monograph|extent=320 p."), different);
+    assert_eq!(between("level=serial", "level=serial"), None);
+    // Most tables do not say it.
+    assert_eq!(between("level=serial", "language=eng"), None);
+    assert_eq!(between("level=part|extent=320 p.", "level=monograph|extent=320 p."), None);
+    assert_eq!(between("level=serial|lccn=01012345", "level=monograph|lccn=01012345"), None);
+}
+
+#[test]
+fn the_same_edition_with_other_isbns_is_another_publication() {
+    let record = |rest: &str| format!("title=Annals of the garden|creator=Ray, John|year=1901|{rest}");
+    let between = |left: &str, right: &str| veto_between(&record(left), &record(right));
+    let (one, other) = ("isbn=9780140430578", "isbn=9780143039952");
+    let different = Some("other identifiers of the same edition".to_owned());
+    assert_eq!(between(&format!("edition=2nd ed.|{one}"), &format!("edition=Second edition|{other}")), different);
+    assert_eq!(between(one, other), None);
+    let with = |isbn: &str| format!("edition=2nd ed.|{isbn}|oclc=1234567");
+    assert_eq!(between(&with(one), &with(other)), None);
+    assert_eq!(between(&with(one), &format!("edition=2nd ed.|{one}|{other}")), None);
+}
+
 #[test]
 fn vetoes_hold_between_groups_and_are_explained() {
     let profile = profile(INSTANCE);

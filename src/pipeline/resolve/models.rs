@@ -2,7 +2,7 @@
 //!
 //! With the same weights a record is judged the same in every run, whatever came in between, and a
 //! store made anew has the same entries. They are learned again when they are asked to be, when the
-//! profile is another, and when there are twice as many records as when they were learned.
+//! profile is another, and when there are a tenth more records than when they were learned.
 
 use super::grouping::{Groups, Models};
 use super::texts::{ProfileText, Texts};
@@ -21,6 +21,12 @@ struct Kept {
     records: u64,
     model: Model,
 }
+
+/// Weights are learned again when the records have grown by more than one in so many.
+///
+/// What a source has in common with others is unknown while it is alone, so weights must not live
+/// long in a catalogue that grows; and to compare a tenth more again costs less than to import it.
+const GROWTH: u64 = 10;
 
 fn note(name: &str) -> String {
     format!("weights/{name}")
@@ -45,8 +51,8 @@ pub(super) fn read(
         };
         let Some(entry) = session.archive.entry(*sequence)? else { return Ok(None) };
         let Ok(kept) = serde_json::from_slice::<Kept>(&entry.payload) else { return Ok(None) };
-        let fits =
-            kept.profile == profile.hash.to_string() && records < kept.records.saturating_mul(2).max(1);
+        let enough = kept.records + kept.records / GROWTH;
+        let fits = kept.profile == profile.hash.to_string() && records <= enough;
         Ok(fits.then_some(kept.model))
     };
     models.instance = last("instance", &texts.instance)?;
