@@ -551,28 +551,29 @@ fn every_merge_has_its_evidence() {
 #[test]
 fn levels_and_identifiers_of_an_edition_keep_publications_apart() {
     let desk = Desk::new();
-    let record = |id: &str, level: char, more: &str| {
+    let record = |id: &str, level: char, title: &str, more: &str| {
         format!(
             "=LDR  00000na{level} a2200000 i 4500\n=001  {id}\n=008  990101s1901\\\\\\\\enk\\\\\\\\\\\\\\\\\\\\\\000\\0\\eng\\d\n\
-             =100  1\\$aRay, John,$eauthor\n=245  10$aAnnals of the botanical garden /$cJohn Ray.\n\
+             =100  1\\$aRay, John,$eauthor\n=245  10$a{title} /$cJohn Ray.\n\
              =264  \\1$aLondon :$bMurray,$c1901.\n{more}\n"
         )
     };
+    let (garden, flora) = ("Annals of the botanical garden", "Flora of the northern coast");
     let bound = |isbn: &str| format!("=020  \\\\$a{isbn}\n=250  \\\\$aSecond edition.\n");
     let north = [
-        record("serial", 's', ""),
-        record("book", 'm', ""),
-        record("article", 'a', ""),
-        record("cloth", 'm', &bound("9780140430578")),
+        record("serial", 's', garden, ""),
+        record("book", 'm', garden, ""),
+        record("article", 'a', garden, ""),
+        record("cloth", 'm', flora, &bound("9780140430578")),
     ];
-    let south = [record("serial", 's', ""), record("paper", 'm', &bound("9780143039952"))];
+    let south = [record("serial", 's', garden, ""), record("paper", 'm', flora, &bound("9780143039952"))];
     desk.write("north.mrk", north.concat());
     desk.write("south.mrk", south.concat());
     desk.run("pinakes import --quiet --source north north.mrk").ok();
     desk.run("pinakes import --quiet --source south south.mrk").ok();
     resolve(&desk);
     assert_eq!(members(&desk, "north/serial"), ["north/serial", "south/serial"]);
-    for alone in ["north/article", "north/cloth", "south/paper"] {
+    for alone in ["north/book", "north/article", "north/cloth", "south/paper"] {
         assert_eq!(members(&desk, alone), [alone]);
     }
     for (one, other, veto) in [

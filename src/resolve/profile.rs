@@ -429,7 +429,11 @@ impl Reader<'_> {
             match Slot::behind(taken, one.levels.len()) {
                 Some((slot, after)) => (one.slot, taken) = (slot, after),
                 None => {
-                    let message = format!("no room for the levels of `{}`: all comparisons together have {} bits", one.name, Vector::BITS);
+                    let message = format!(
+                        "no room for the levels of `{}`: all comparisons together have {} bits",
+                        one.name,
+                        Vector::BITS
+                    );
                     self.problem(&place, message);
                 }
             }

@@ -397,7 +397,10 @@ fn the_same_edition_with_other_isbns_is_another_publication() {
     let between = |left: &str, right: &str| veto_between(&record(left), &record(right));
     let (one, other) = ("isbn=9780140430578", "isbn=9780143039952");
     let different = Some("other identifiers of the same edition".to_owned());
-    assert_eq!(between(&format!("edition=2nd ed.|{one}"), &format!("edition=Second edition|{other}")), different);
+    assert_eq!(
+        between(&format!("edition=2nd ed.|{one}"), &format!("edition=Second edition|{other}")),
+        different
+    );
     assert_eq!(between(one, other), None);
     let with = |isbn: &str| format!("edition=2nd ed.|{isbn}|oclc=1234567");
     assert_eq!(between(&with(one), &with(other)), None);
