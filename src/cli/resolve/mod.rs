@@ -123,7 +123,7 @@ pub(super) fn take(general: &General, request: &ResolveRequest, only: Option<Kin
 ///
 /// Without labels: which level vectors occur together tells pairs of one publication from others.
 /// The weights are kept in the archive and are used from then on, until they are learned again; that
-/// happens by itself when there are twice as many records, or when a profile changes.
+/// happens by itself when there are more than a quarter more records, or when a profile changes.
 ///
 /// Labels sharpen them: pairs of which people said whether they are one. The table is like that of
 /// `evaluate`, and counts in every later learning until another takes its place.

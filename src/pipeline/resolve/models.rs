@@ -2,7 +2,7 @@
 //!
 //! With the same weights a record is judged the same in every run, whatever came in between, and a
 //! store made anew has the same entries. They are learned again when they are asked to be, when the
-//! profile is another, and when there are a tenth more records than when they were learned.
+//! profile is another, and when there are a quarter more records than when they were learned.
 
 use super::grouping::{Groups, Models};
 use super::texts::{ProfileText, Texts};
@@ -25,8 +25,8 @@ struct Kept {
 /// Weights are learned again when the records have grown by more than one in so many.
 ///
 /// What a source has in common with others is unknown while it is alone, so weights must not live
-/// long in a catalogue that grows; and to compare a tenth more again costs less than to import it.
-const GROWTH: u64 = 10;
+/// long in a catalogue that grows. Learning costs a run over everything.
+const GROWTH: u64 = 4;
 
 fn note(name: &str) -> String {
     format!("weights/{name}")
