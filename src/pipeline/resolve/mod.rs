@@ -8,6 +8,7 @@
 //! decide is archived first ([`decisions`]) and then counts in every run.
 
 mod cache;
+mod checking;
 mod deciding;
 mod decisions;
 mod entities;
@@ -29,8 +30,10 @@ mod searching;
 mod showing;
 mod texts;
 mod truth;
+mod understanding;
 mod writing;
 
+pub use checking::{ResolveText, TypedText, resolve_texts};
 pub use deciding::{Decided, Wish, Wishing, decide, take_down};
 pub use decisions::{Act, Decision, Named, Numbered, decisions};
 pub use entity::Kind;
@@ -201,7 +204,7 @@ pub fn resolve(
         naming::take_up(session, &cache)?;
     }
     let ranked = ranked(session)?;
-    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked, &request.time)?;
+    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked, &request.time);
     let writer = writing::Writer {
         session,
         cache: &cache,
