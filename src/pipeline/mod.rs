@@ -54,7 +54,7 @@ pub use reading::read_records;
 pub use resolve::{
     Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, Kind, Labelling, Measured, Named,
     Numbered, Read, ResolveError, ResolveRequest, ResolveText, Resolved, Reviewed, Shares, ShownComparison,
-    ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, TypedText, Wish, Wishing, decide,
+    ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, TypedText, Undone, Wish, Wishing, decide,
     decisions, evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts, review, show_entry,
     take_down,
 };

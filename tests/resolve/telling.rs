@@ -1,6 +1,6 @@
 //! What people are told: why two are apart, which pairs wait for them, what is wrong with a text.
 
-use super::shelf;
+use super::{books, members, resolve, shelf};
 use crate::support::{Desk, project};
 
 /// Every mistake in a text is said with the file it is in, by `mapping check` and by a run.
@@ -66,4 +66,55 @@ fn mistakes_in_texts_are_said_with_their_own_files_and_lines() {
     let empty = Desk::empty();
     assert_eq!(empty.run("pinakes mapping check").ok().text(), whole);
     empty.run("pinakes mapping show resolve/entries").ok();
+}
+
+/// An undo says what it takes back.
+#[test]
+fn undo_names_the_decision_it_takes_back() {
+    let desk = shelf();
+    desk.run("pinakes resolve join north/1 south/a").ok();
+    desk.run("pinakes resolve never north/2 south/b").ok();
+    let told = desk.run("pinakes resolve undo 2").ok().text();
+    assert!(told.starts_with("decision 3: undo decision 2 (never north/2 south/b)\n"), "{told}");
+    let told = desk.run("pinakes resolve undo 1 --json").ok().json();
+    assert_eq!(told["undoes"], serde_json::json!({ "decision": 1, "act": "join" }));
+    assert_eq!(told["named"], serde_json::json!(["north/1", "south/a"]));
+    // An undo that is taken back, too.
+    let told = desk.run("pinakes resolve undo 3").ok().text();
+    assert!(told.starts_with("decision 5: undo decision 3 (undo decision 2)\n"), "{told}");
+}
+
+/// Who names an entry where a record is meant has its one member, or is told what there is.
+#[test]
+fn an_entry_stands_for_its_only_member() {
+    let desk = shelf();
+    let iri = |record: &str| -> String {
+        let shown = desk.run(&format!("pinakes resolve show '{record}' --json")).ok().json();
+        shown["iri"].as_str().unwrap().to_owned()
+    };
+    let (both, erewhon, hudibras) = (iri("north/1"), iri("north/2"), iri("south/b"));
+    let short = erewhon.split_once(".example/").unwrap().1.to_owned();
+    let told = desk.run(&format!("pinakes resolve explain {short} '<{hudibras}>'")).ok().text();
+    assert!(told.starts_with("north/2 and south/b: two entries"), "{told}");
+    for command in ["explain", "join", "never"] {
+        let refused = desk.run(&format!("pinakes resolve {command} {both} north/2")).exits(2).complaint();
+        let meant = "is an entry of 2 members, and one of them is meant; name it: north/1, south/a";
+        assert!(refused.contains(meant), "{refused}");
+    }
+    let refused = desk.run(&format!("pinakes resolve split north/1 {both}")).exits(2).complaint();
+    assert!(refused.contains("is an entry of 2 members"), "{refused}");
+    for (name, what) in [("hub/x", "16 hexadecimal digits"), ("hub/12", "there is no entry `hub/12`")] {
+        for command in ["show", "explain north/1", "join north/1"] {
+            let refused = desk.run(&format!("pinakes resolve {command} {name}")).exits(2).complaint();
+            assert!(refused.contains(what), "{command} {name}: {refused}");
+            assert!(refused.contains("`pinakes resolve show SOURCE/ID`"), "{refused}");
+        }
+    }
+    assert_eq!(desk.run("pinakes resolve decisions --json").ok().json(), serde_json::json!([]));
+    let told = desk.run(&format!("pinakes resolve join {erewhon} {hudibras}")).ok().text();
+    assert!(told.starts_with("decision 1: join north/2 south/b\n"), "{told}");
+    // A record of a source that is called like a kind of entry is that record.
+    books(&desk, "work", "12,Emma,\"Austen, Jane\",,Murray,London,1816,English,,300,\n");
+    resolve(&desk);
+    assert_eq!(members(&desk, "work/12"), ["work/12"]);
 }

@@ -82,6 +82,11 @@ pub(super) fn profile_of(texts: &Texts, kind: Kind) -> Result<(Asked, &ProfileTe
     }
 }
 
+/// Things of two kinds cannot be one.
+pub(super) fn not_alike(left: Kind, right: Kind) -> ResolveError {
+    ResolveError::Unknown(format!("one is {}, the other {}", left.with_article(), right.with_article()))
+}
+
 pub(super) fn explain_things(
     session: &Session,
     texts: &Texts,
@@ -90,8 +95,7 @@ pub(super) fn explain_things(
     right: &Thing,
 ) -> Result<Explanation, PipelineError> {
     if left.kind != right.kind {
-        let message = format!("one is a {}, the other a {}", left.kind.name(), right.kind.name());
-        return Err(ResolveError::Unknown(message).into());
+        return Err(not_alike(left.kind, right.kind).into());
     }
     let (asked, profile) = profile_of(texts, left.kind)?;
     let known = models::read(session, texts, 0, false)?;
