@@ -1,7 +1,165 @@
 //! What people are told: why two are apart, which pairs wait for them, what is wrong with a text.
 
-use super::{books, members, resolve, shelf};
+use super::{books, members, resolve, rows, shelf};
 use crate::support::{Desk, project};
+
+/// Three records of one book, of which the second and the third say that they are other editions.
+fn editions(second: &str, third: &str) -> Desk {
+    let desk = Desk::new();
+    let row = |id: &str, edition: &str| {
+        format!(
+            "{id},Travels with a donkey in the Cevennes,\"Stevenson, Robert Louis\",,Kegan Paul,London,1879,English,,227,{edition}\n"
+        )
+    };
+    books(&desk, "north", &row("1", ""));
+    books(&desk, "south", &row("a", second));
+    books(&desk, "west", &row("x", third));
+    resolve(&desk);
+    desk
+}
+
+/// Two that are alike and apart, because a veto stands between one of them and what the other is one with.
+#[test]
+fn explain_names_the_veto_between_other_members() {
+    let desk = editions("First edition", "Second edition");
+    assert_eq!(members(&desk, "north/1"), ["north/1", "south/a"]);
+    let told = desk.run("pinakes resolve explain north/1 west/x --json").ok().json();
+    assert_eq!(told["veto"], serde_json::Value::Null, "{told:#}");
+    assert_eq!(told["band"], "merge");
+    assert_eq!(told["kept_apart"]["by"], "veto", "{told:#}");
+    assert_eq!(told["kept_apart"]["veto"], "conflicting editions");
+    assert_eq!(told["kept_apart"]["members"], serde_json::json!(["south/a", "west/x"]));
+    let text = desk.run("pinakes resolve explain west/x north/1").ok().text();
+    let verdict =
+        "two entries: the veto `conflicting editions` stands between their members south/a and west/x";
+    assert!(text.contains(verdict), "{text}");
+    // Where the veto is one of the two themselves, or nothing keeps them apart, there is nothing to add.
+    for other in ["south/a west/x", "north/1 south/a"] {
+        let told = desk.run(&format!("pinakes resolve explain {other} --json")).ok().json();
+        assert_eq!(told["kept_apart"], serde_json::Value::Null, "{told:#}");
+    }
+    // What a run that compares nothing anew keeps is the same.
+    resolve(&desk);
+    let again = desk.run("pinakes resolve explain west/x north/1").ok().text();
+    assert_eq!(again, text);
+}
+
+/// A person's never between two keeps apart what else belongs to them, and says which decision it is.
+#[test]
+fn explain_names_the_decision_about_other_members() {
+    let desk = editions("", "");
+    assert_eq!(members(&desk, "north/1").len(), 3);
+    desk.run("pinakes resolve join north/1 south/a").ok();
+    desk.run("pinakes resolve never south/a west/x --note 'another printing'").ok();
+    let told = desk.run("pinakes resolve explain north/1 west/x --json").ok().json();
+    let expected = serde_json::json!({ "by": "decision", "decision": 2, "members": ["south/a", "west/x"] });
+    assert_eq!(told["kept_apart"], expected, "{told:#}");
+    let text = desk.run("pinakes resolve explain north/1 west/x").ok().text();
+    assert!(
+        text.contains("two entries: decision 2 says never of their members south/a and west/x"),
+        "{text}"
+    );
+    // A join that it contradicts, too, however little the two are alike.
+    let joined = desk.run("pinakes resolve join north/1 west/x").exits(1);
+    assert!(joined.complaint().contains("decision 3 cannot be followed"), "{}", joined.complaint());
+    let told = desk.run("pinakes resolve explain north/1 west/x --json").ok().json();
+    assert_eq!(told["kept_apart"], expected, "{told:#}");
+    // Without the decision there is nothing to say.
+    desk.run("pinakes resolve undo 2").ok();
+    let told = desk.run("pinakes resolve explain north/1 west/x --json").ok().json();
+    assert_eq!(
+        (&told["together"], &told["kept_apart"]),
+        (&true.into(), &serde_json::Value::Null),
+        "{told:#}"
+    );
+}
+
+/// No veto and no person, but all pairs across: the one that is least alike is named.
+#[test]
+fn explain_says_when_all_pairs_across_speak_against_it() {
+    let desk = Desk::new();
+    let profile = std::fs::read_to_string(project("mappings/resolve/agent.toml")).unwrap();
+    let veto = "when   = { name = [\"different\"] }";
+    assert!(profile.contains(veto), "the veto of names is written otherwise");
+    let weaker = profile.replacen(veto, "when   = { name = [\"different\"], birth = [\"different\"] }", 1);
+    desk.write("catalogue/mappings/resolve/agent.toml", weaker);
+    books(
+        &desk,
+        "north",
+        "1,A treatise on gravel,\"Smith, John\",,Kegan,London,1901,English,,227,\n\
+         2,A treatise on gravel,\"Smith, James\",,Dover,Paris,1911,English,,127,\n\
+         3,A treatise on gravel,\"Smith, J.\",,Knopf,Rome,1921,English,,327,\n",
+    );
+    resolve(&desk);
+    let found = rows(&desk, "SELECT ?node { ?a a bf:Agent ; pin:member ?node } ORDER BY ?node");
+    let agents: Vec<&str> = found.iter().map(|iri| iri.rsplit_once("/record/").unwrap().1).collect();
+    let [john, james, initial] = agents[..] else { panic!("{agents:?}") };
+    let told = desk.run(&format!("pinakes resolve explain '{james}' '{initial}' --json")).ok().json();
+    assert_eq!(told["kept_apart"]["by"], "all-pairs", "{told:#}");
+    assert_eq!(told["kept_apart"]["least"]["members"], serde_json::json!([james, john]), "{told:#}");
+    let text = desk.run(&format!("pinakes resolve explain '{james}' '{initial}'")).ok().text();
+    assert!(text.contains("taken together, speak against it, most of all"), "{text}");
+    // What is unlike is apart for that alone.
+    let told = desk.run(&format!("pinakes resolve explain '{james}' '{john}' --json")).ok().json();
+    assert_eq!(told["kept_apart"], serde_json::Value::Null, "{told:#}");
+    let listed = desk.run("pinakes resolve review --profile agent --list").ok().text();
+    assert!(listed.contains("likely enough to be merged, but all pairs across"), "{listed}");
+    assert!(listed.contains("Smith, James / A treatise on gravel\n"), "{listed}");
+}
+
+/// Works of one hub that are two expressions are two entries, and that is no fault of theirs.
+#[test]
+fn explain_says_when_two_works_are_expressions_of_one_hub() {
+    let desk = Desk::new();
+    books(&desk, "north", "1,Walden,\"Thoreau, Henry David\",,Ticknor,Boston,1854,English,,357,\n");
+    books(&desk, "south", "a,Walden,\"Thoreau, Henry David\",,Concord,Berlin,1897,German,,340,\n");
+    resolve(&desk);
+    desk.run("pinakes resolve join 'north/1#work' 'south/a#work'").ok();
+    let told = desk.run("pinakes resolve explain 'north/1#work' 'south/a#work' --json").ok().json();
+    assert_eq!(told["kept_apart"]["by"], "expression", "{told:#}");
+    let hub = desk.run("pinakes resolve show 'north/1#hub' --json").ok().json()["iri"].clone();
+    assert_eq!(told["kept_apart"]["hub"], hub);
+}
+
+/// A pair for review says what it is of, and why it is uncertain; all of them are shown on demand.
+#[test]
+fn review_shows_what_the_pairs_are_and_why_they_wait() {
+    let desk = Desk::with_sample();
+    let row = |id: &str, edition: &str| {
+        format!(
+            "{id},Travels with a donkey in the Cevennes,\"Stevenson, Robert Louis\",,Kegan Paul,London,1879,English,,227,{edition}\n"
+        )
+    };
+    books(&desk, "north", &row("1", ""));
+    books(&desk, "south", &row("a", "First edition"));
+    books(&desk, "west", &row("x", "Second edition"));
+    resolve(&desk);
+    let listed = desk.run("pinakes resolve review --limit 0 --json").ok().json();
+    let listed = listed.as_array().unwrap();
+    assert!(listed.len() > 2, "{listed:?}");
+    let refused = listed.iter().find(|pair| pair["right"]["source"] == "west").unwrap();
+    let book = serde_json::json!({
+        "title": "Travels with a donkey in the Cevennes", "author": "Stevenson, Robert Louis", "year": "1879"
+    });
+    assert_eq!((&refused["left_is"], &refused["right_is"]), (&book, &book));
+    assert_eq!(refused["kept_apart"]["veto"], "conflicting editions");
+    let uncertain = listed.iter().find(|pair| pair["kept_apart"].is_null()).unwrap();
+    let probability = uncertain["probability"].as_f64().unwrap();
+    assert!(uncertain["listed_from"].as_f64().unwrap() <= probability, "{uncertain:#}");
+    assert!(probability < uncertain["merged_from"].as_f64().unwrap(), "{uncertain:#}");
+    assert!(listed.iter().all(|pair| pair["left_is"]["title"].is_string()), "{listed:#?}");
+    let one = desk.run("pinakes resolve review --limit 1 --list").ok();
+    assert_eq!(one.text().lines().count(), 5, "{}", one.text());
+    let more = format!("{} more pairs; `--limit 0` shows all", listed.len() - 1);
+    assert!(one.complaint().contains(&more), "{}", one.complaint());
+    let all = desk.run("pinakes resolve review --limit 0 --list").ok();
+    assert_eq!(all.text().lines().count(), 5 * listed.len());
+    assert!(all.text().contains("Travels with a donkey in the Cevennes / Stevenson, Robert Louis / 1879\n"));
+    assert!(all.text().contains("but the veto `conflicting editions` stands between"), "{}", all.text());
+    assert!(all.text().contains("uncertain: merged from 0.5 on, left alone below 0.1\n"), "{}", all.text());
+    let help = desk.run("pinakes resolve review --help").ok().text();
+    assert!(help.contains("0 shows all"), "{help}");
+}
 
 /// Every mistake in a text is said with the file it is in, by `mapping check` and by a run.
 #[test]

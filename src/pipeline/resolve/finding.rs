@@ -178,6 +178,18 @@ impl Finder<'_> {
         self.entry_of(&self.thing(text)?)
     }
 
+    /// The entry of the hub that a work belongs to.
+    pub fn hub_of(&self, work: &Thing) -> Result<Option<EntryKey>, PipelineError> {
+        let Named { source, id, .. } = &work.named;
+        let Some(reading) = self.cache.reading(source, id)? else { return Ok(None) };
+        let place = reading.found.iter().position(|found| found.node == work.node);
+        let links = reading.links.iter().filter(|(from, _)| Some(*from) == place);
+        let mut leads = links.filter_map(|(_, to)| reading.found.get(*to));
+        let Some(hub) = leads.find(|found| found.kind == Kind::Hub) else { return Ok(None) };
+        let named = Named { source: source.clone(), id: id.clone(), node: Some(hub.node.to_string()) };
+        self.entry_of(&Thing { kind: hub.kind, named, node: hub.node.clone() }).map(Some)
+    }
+
     /// The entry of a thing.
     pub fn entry_of(&self, thing: &Thing) -> Result<EntryKey, PipelineError> {
         let name = thing.name();

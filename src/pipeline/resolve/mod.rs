@@ -24,6 +24,7 @@ mod models;
 mod naming;
 mod preferring;
 mod reading;
+mod refusing;
 mod reviewing;
 mod scope;
 mod searching;
@@ -41,7 +42,8 @@ pub use evaluating::{EvaluateRequest, Evaluated, Measured, evaluate_truth};
 pub use explaining::{Explained, explain_pair};
 pub use labels::{Labelling, keep_labels};
 pub use reading::Read;
-pub use reviewing::{Reviewed, review};
+pub use refusing::{KeptApart, LeastAlike};
+pub use reviewing::{Queue, Reviewed, Sketch, Waiting, review};
 pub use showing::{
     ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry,
 };
