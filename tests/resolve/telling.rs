@@ -276,3 +276,38 @@ fn an_entry_stands_for_its_only_member() {
     resolve(&desk);
     assert_eq!(members(&desk, "work/12"), ["work/12"]);
 }
+
+/// What is counted and what is named agree in number and article.
+#[test]
+fn counts_and_names_are_grammatical() {
+    let desk = shelf();
+    desk.write("labels.csv", "left_source,left_id,right_source,right_id,same\nnorth,1,south,a,1\n");
+    let told = desk.run("pinakes resolve train --labels labels.csv").ok().complaint();
+    assert!(told.contains("1 labelled pair\n"), "{told}");
+    for command in ["explain", "join"] {
+        let refused =
+            desk.run(&format!("pinakes resolve {command} north/1 'south/a#work'")).exits(2).complaint();
+        assert!(refused.contains("one is an instance, the other a work"), "{refused}");
+    }
+    desk.write("truth.csv", "left,right,same\nnorth/1,south/a,yes\n");
+    let told = desk.run("pinakes resolve evaluate --truth truth.csv").ok().text();
+    assert!(told.starts_with("of the truth 1 in the catalogue, 0 not\n"), "{told}");
+}
+
+/// `--profile` narrows what is reported, as text and as JSON, and nothing else.
+#[test]
+fn a_profile_narrows_the_report_and_not_the_run() {
+    let desk = Desk::new();
+    books(&desk, "north", "1,Walden,\"Thoreau, Henry David\",,Ticknor,Boston,1854,English,,357,\n");
+    let told = desk.run("pinakes resolve --profile work --quiet --json").ok().json();
+    let names = |what: &str| told[what].as_object().unwrap().keys().cloned().collect::<Vec<String>>();
+    assert_eq!(
+        (names("entries"), names("compared")),
+        (vec!["hub".into(), "work".into()], vec!["work".into()])
+    );
+    assert_eq!(rows(&desk, "SELECT (COUNT(DISTINCT ?i) AS ?n) { ?i a bf:Instance ; pin:member ?m }"), ["1"]);
+    let text = desk.run("pinakes resolve --profile agent --quiet").ok().text();
+    assert!(text.contains("\nagent ") && !text.contains("\ninstance "), "{text}");
+    let help = desk.run("pinakes resolve --help").ok().text();
+    assert!(help.contains("All are resolved all the same"), "{help}");
+}
