@@ -119,6 +119,9 @@ fn explain_says_when_two_works_are_expressions_of_one_hub() {
     assert_eq!(told["kept_apart"]["by"], "expression", "{told:#}");
     let hub = desk.run("pinakes resolve show 'north/1#hub' --json").ok().json()["iri"].clone();
     assert_eq!(told["kept_apart"]["hub"], hub);
+    // The hubs themselves say nothing that could be compared.
+    let refused = desk.run("pinakes resolve explain 'north/1#hub' 'south/a#hub'").exits(2).complaint();
+    assert!(refused.contains("hubs follow their works"), "{refused}");
 }
 
 /// A pair for review says what it is of, and why it is uncertain; all of them are shown on demand.
@@ -220,6 +223,9 @@ fn mistakes_in_texts_are_said_with_their_own_files_and_lines() {
     }
     let shown = desk.run("pinakes mapping show queries/resolve/instance/keys/mine.rq").ok().text();
     assert_eq!(shown, keys);
+    // It counts where it lies, and is not loaded.
+    let refused = desk.run("pinakes mapping load drafts/resolve/agent.toml").exits(2).complaint();
+    assert!(refused.contains("copy it to `catalogue/mappings/resolve/agent.toml`"), "{refused}");
     // Where there is no catalogue the shipped texts are in force.
     let empty = Desk::empty();
     assert_eq!(empty.run("pinakes mapping check").ok().text(), whole);

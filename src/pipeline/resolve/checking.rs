@@ -52,6 +52,11 @@ impl TypedText {
         Some(Self { path, role, file: file.display().to_string() })
     }
 
+    /// Where it counts, below the catalogue's folder.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Whether it is the text of this name.
     pub fn is(&self, text: &ResolveText) -> bool {
         self.path == text.path

@@ -81,10 +81,15 @@ fn names_both(one: &Numbered, left: &Thing, right: &Thing) -> bool {
 pub(super) fn profile_of(texts: &Texts, kind: Kind) -> Result<(Asked, &ProfileText), PipelineError> {
     match kind {
         Kind::Instance => Ok((Asked::Instance, &texts.instance)),
-        Kind::Work | Kind::Hub => Ok((Asked::Work, &texts.work)),
+        Kind::Work => Ok((Asked::Work, &texts.work)),
         Kind::Agent => Ok((Asked::Agent, &texts.agent)),
-        Kind::Item | Kind::Subject | Kind::Place => {
-            let message = format!("entries of the kind `{}` are not compared by a profile", kind.name());
+        Kind::Hub | Kind::Item | Kind::Subject | Kind::Place => {
+            let hint = match kind {
+                Kind::Hub => "; hubs follow their works: name two of these (`SOURCE/ID#work`)",
+                _ => "",
+            };
+            let message =
+                format!("entries of the kind `{}` are not compared by a profile{hint}", kind.name());
             Err(ResolveError::Unknown(message).into())
         }
     }
@@ -173,8 +178,7 @@ impl Apart<'_> {
         decided: &[Numbered],
     ) -> Result<Option<KeptApart>, PipelineError> {
         let Self { finder, things: [left, right], entries, .. } = self;
-        let is_compared = matches!(left.kind, Kind::Instance | Kind::Work | Kind::Agent);
-        if entries[0] == entries[1] || !is_compared {
+        if entries[0] == entries[1] {
             return Ok(None);
         }
         if left.kind == Kind::Work

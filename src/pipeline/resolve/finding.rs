@@ -148,7 +148,7 @@ impl Finder<'_> {
         let kind = Kind::from_name(kind).ok_or_else(missing)?;
         let Ok(id) = u64::from_str_radix(id, 16) else {
             let looks = format!("`{}/` and 16 hexadecimal digits", kind.name());
-            return Err(unknown(format!("`{name}` is no entry, which is called {looks}; {hint}")));
+            return Err(unknown(format!("`{name}` is no name of an entry, which is {looks}; {hint}")));
         };
         let forwarded = self.cache.forwarded()?;
         let mut key = (kind, id);
