@@ -9,6 +9,8 @@
 #[path = "resolve/deciding.rs"]
 mod deciding;
 mod support;
+#[path = "resolve/telling.rs"]
+mod telling;
 
 use oxrdf::{NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};

@@ -52,10 +52,11 @@ pub use providing::Providing;
 pub use publish::{Publication, publish};
 pub use reading::read_records;
 pub use resolve::{
-    Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, Kind, Labelling, Measured, Named,
-    Numbered, Read, ResolveError, ResolveRequest, Resolved, Reviewed, Shares, ShownComparison, ShownEntry,
-    ShownPair, ShownPreference, ShownType, ShownValue, Wish, Wishing, decide, decisions, evaluate_truth,
-    explain_pair, keep_labels, resolve, review, show_entry, take_down,
+    Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, KeptApart, Kind, Labelling,
+    LeastAlike, Measured, Named, Numbered, Queue, Read, ResolveError, ResolveRequest, ResolveText, Resolved,
+    Reviewed, Shares, ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, Sketch,
+    TypedText, Undone, Waiting, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair, keep_labels,
+    resolve, resolve_texts, review, show_entry, take_down,
 };
 pub use searching::{Reader, searching, searching_in};
 pub use serving::{Served, Serving};

@@ -559,7 +559,7 @@ impl Reader<'_> {
                 let found = values.len();
                 self.problem(
                     chances,
-                    format!("`{level}` has {found} chances; \"same\" and the rivals make {classes}"),
+                    format!("`{level}` has {found} of the {classes} chances for \"same\" and the rivals"),
                 );
             } else if !values.iter().all(|chance| *chance > 0.0 && *chance < 1.0) {
                 self.problem(chances, format!("the chances of `{level}` must lie between 0 and 1"));

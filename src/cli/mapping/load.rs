@@ -4,7 +4,7 @@ use super::super::progress::Progress;
 use super::super::{Done, General, output};
 use anyhow::bail;
 use pinakes::concordance::with_source;
-use pinakes::pipeline::{self, Change, Changed, Followed, Session};
+use pinakes::pipeline::{self, Change, Changed, Followed, Session, TypedText};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,14 @@ impl Load {
         }
         let mut files = Vec::new();
         for file in &self.files {
+            if let Some(text) = TypedText::of(file) {
+                let place = general.catalogue.join(text.path());
+                bail!(
+                    "`{}` says how records are resolved, and is no rule; copy it to `{}`, and it counts",
+                    file.display(),
+                    place.display()
+                );
+            }
             let (path, text) = super::read(file, general)?;
             let path = match &self.name {
                 Some(name) => named(name, file, &text)?,

@@ -14,7 +14,8 @@ use super::progress::Progress;
 use super::{Done, General};
 use anyhow::Context;
 use pinakes::concordance::{Concordances, Loaded, Origin, Source};
-use pinakes::pipeline::Session;
+use pinakes::config::Home;
+use pinakes::pipeline::{self, ResolveText, Session, TypedText};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl Mapping {
 
 /// The rules in force: with what was loaded, where there is a catalogue.
 fn in_force(general: &General) -> anyhow::Result<Arc<Concordances>> {
-    if general.catalogue.join(pinakes::config::Home::SETTINGS).exists() {
+    if general.catalogue.join(Home::SETTINGS).exists() {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
         return Ok(Arc::clone(session.concordances()));
     }
@@ -70,9 +71,15 @@ fn in_force(general: &General) -> anyhow::Result<Arc<Concordances>> {
     })
 }
 
+/// The texts that records are resolved by, those that were typed among them.
+fn resolve_texts(typed: &[TypedText], general: &General) -> anyhow::Result<Vec<ResolveText>> {
+    let catalogue = Some(general.catalogue.as_path()).filter(|folder| folder.join(Home::SETTINGS).exists());
+    Ok(pipeline::resolve_texts(catalogue, general.mappings.as_deref(), typed)?)
+}
+
 /// The files in force, with what was loaded where there is a catalogue.
 fn sources(general: &General) -> anyhow::Result<Vec<Source>> {
-    if general.catalogue.join(pinakes::config::Home::SETTINGS).exists() {
+    if general.catalogue.join(Home::SETTINGS).exists() {
         return Ok(Session::read(general.home()?, &mut Progress::new(general))?.rule_sources());
     }
     Ok(match &general.mappings {

@@ -24,7 +24,7 @@ impl Reasons {
 /// What a decision about two records takes.
 #[derive(clap::Args)]
 struct Two {
-    /// A record as SOURCE/ID, or its IRI
+    /// A record as SOURCE/ID, or its IRI; an entry stands for its member if there is one only
     #[arg(value_name = "A")]
     left: String,
     /// The other
@@ -123,9 +123,13 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
     if general.json {
         output::json(decided)?;
     } else {
-        let Decided { decision, act, named, resolved } = decided;
-        let named = if named.is_empty() { "an earlier decision".to_owned() } else { named.join(" ") };
-        output::line(&format!("decision {decision}: {act} {named}"))?;
+        let Decided { decision, act, named, undoes, resolved } = decided;
+        let named = named.join(" ");
+        let about = match undoes {
+            Some(undone) => format!("decision {} ({} {named})", undone.decision, undone.act),
+            None => named,
+        };
+        output::line(&format!("decision {decision}: {act} {about}"))?;
         output::line(&format!(
             "entries: {} new, {} changed, {} removed",
             output::number(resolved.new),

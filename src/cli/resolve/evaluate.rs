@@ -46,7 +46,7 @@ impl Evaluate {
             return Ok(Done::Well);
         }
         output::line(&format!(
-            "{} of the truth are in the catalogue, {} are not",
+            "of the truth {} in the catalogue, {} not",
             output::number(found.known),
             output::number(found.unknown)
         ))?;

@@ -7,7 +7,9 @@ use pinakes::pipeline::{self, Session};
 /// Say why two records are one entry, or why they are not
 ///
 /// Every comparison with its level, what it weighs in bits, and what both sides say; the veto, if one
-/// holds; the sum, and from where on pairs are merged. Any two records can be asked about.
+/// holds; the sum, and from where on pairs are merged. Any two records can be asked about. Where they
+/// are alike enough and two entries all the same, what keeps these apart is named: a veto or a
+/// person's decision between other members, or all pairs across.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,9 +33,10 @@ impl Explain {
             return Ok(Done::Well);
         }
         let said = &explained.explanation;
-        let verdict = match (explained.together, &said.veto) {
+        let apart = explained.kept_apart.as_ref().map(ToString::to_string).or_else(|| said.veto.clone());
+        let verdict = match (explained.together, apart) {
             (true, _) => format!("one entry, {}", explained.entries[0]),
-            (false, Some(veto)) => format!("two entries: {veto}"),
+            (false, Some(reason)) => format!("two entries: {reason}"),
             (false, None) => "two entries".to_owned(),
         };
         output::line(&format!("{} and {}: {verdict}", explained.left, explained.right))?;

@@ -36,7 +36,8 @@ Exit status: 0 done; 1 done, but decisions contradict each other; 2 could not ru
 pub(super) struct ResolveGroup {
     #[command(subcommand)]
     command: Option<ResolveCommand>,
-    /// Report on this profile alone; all are resolved, for each follows from the others
+    /// Report on this profile alone. All are resolved all the same: works follow from instances, and
+    /// translations from works and agents, so one alone would leave a catalogue that contradicts itself
     #[arg(long, value_enum, value_name = "PROFILE")]
     profile: Option<Profile>,
     /// What to compare: `last`, what changed since the last run (default), or `ever`, everything, with
@@ -165,7 +166,7 @@ impl Train {
         let mut session = Session::write(general.home()?, &mut progress)?;
         if let Some(labelling) = labelling {
             let pairs = pipeline::keep_labels(&mut session, self.profile.kind(), &labelling, &request.time)?;
-            output::say(general, &format!("{} labelled pairs", output::number(pairs)));
+            output::say(general, &output::count(pairs, "labelled pair"));
         }
         output::say(general, "learning weights from all records, and resolving with them");
         let resolved = pipeline::resolve(&mut session, &request, &mut progress)?;

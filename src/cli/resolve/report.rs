@@ -8,8 +8,18 @@ type Counts = BTreeMap<&'static str, u64>;
 
 pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind>) -> anyhow::Result<Done> {
     let done = if resolved.contradicted.is_empty() { Done::Well } else { Done::WithDataErrors };
+    let is_wanted = |kind: Kind| only.is_none_or(|only| only == profile(kind));
     if general.json {
-        output::json(resolved)?;
+        let mut resolved = resolved.clone();
+        let wanted: Vec<&str> =
+            Kind::ALL.into_iter().filter(|kind| is_wanted(*kind)).map(Kind::name).collect();
+        let is_named = |name: &&'static str| wanted.contains(name);
+        resolved.entries.retain(|name, _| is_named(name));
+        resolved.merged.retain(|name, _| is_named(name));
+        resolved.compared.retain(|name, _| is_named(name));
+        resolved.blocking.retain(|name, _| is_named(name));
+        resolved.crowded.retain(|name, _| is_named(name));
+        output::json(&resolved)?;
         return Ok(done);
     }
     let count = |counts: &Counts, kind: &str| counts.get(kind).copied().unwrap_or(0);
@@ -19,7 +29,7 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         output::number(resolved.read.read),
         output::number(resolved.read.gone)
     ))?;
-    for kind in Kind::ALL.into_iter().filter(|kind| only.is_none_or(|only| only == *kind)) {
+    for kind in Kind::ALL.into_iter().filter(|kind| is_wanted(*kind)) {
         let all = count(&resolved.entries, kind.name());
         if all > 0 {
             let merged = output::number(count(&resolved.merged, kind.name()));
@@ -66,7 +76,9 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         let pairs = output::count(resolved.review, "pair");
         output::say(general, &format!("{pairs} for a person to look at: `pinakes resolve review`"));
     }
-    for (feature, values) in resolved.crowded.values().flatten() {
+    let crowded = resolved.crowded.iter();
+    let crowded = crowded.filter(|(name, _)| only.is_none_or(|only| only.name() == **name));
+    for (feature, values) in crowded.flat_map(|(_, crowded)| crowded) {
         let some: Vec<&str> = values.iter().take(3).map(|value| &**value).collect();
         let more = if values.len() > some.len() { " …" } else { "" };
         let some = some.join(", ");
@@ -82,6 +94,11 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         );
     }
     Ok(done)
+}
+
+/// The kind whose profile decides about entries of a kind: hubs are made of works.
+fn profile(kind: Kind) -> Kind {
+    if kind == Kind::Hub { Kind::Work } else { kind }
 }
 
 /// How many entries two sources share.

@@ -4,20 +4,24 @@ use super::super::progress::Progress;
 use super::super::{Done, General, now, output};
 use super::Profile;
 use super::decide::decide;
-use pinakes::pipeline::{self, Reviewed, Session, Wish, Wishing};
+use pinakes::diagnostic::render::printable;
+use pinakes::pipeline::{self, Queue, Session, Sketch, Waiting, Wish, Wishing};
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Look at pairs that are too alike to be left alone and not alike enough to be merged
 ///
-/// The likeliest come first. On a terminal each is shown and asked about; elsewhere they are listed,
-/// and `--accept` and `--reject` decide about one of them by its id. A decision is kept in the archive
-/// and counts in every run.
+/// The likeliest come first, each with what both records say of themselves, and why it is uncertain:
+/// its probability lies between the two bands of the profile, or the two belong to entries that
+/// something keeps apart. On a terminal each is shown and asked about; elsewhere they are listed, and
+/// `--accept` and `--reject` decide about one of them by its id. A decision is kept in the archive and
+/// counts in every run.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   pinakes resolve review --list
   pinakes resolve review --json
-  pinakes resolve review --limit 5 --list")]
+  pinakes resolve review --limit 5 --list
+  pinakes resolve review --limit 0 --profile agent --list")]
 pub(super) struct Review {
     /// These two are one: the pair's id
     #[arg(long, value_name = "PAIR", conflicts_with = "reject")]
@@ -28,7 +32,7 @@ pub(super) struct Review {
     /// List the pairs and ask nothing
     #[arg(long)]
     list: bool,
-    /// Show no more than this
+    /// Show no more than this; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Pairs of this profile
@@ -51,7 +55,7 @@ impl Review {
         if let Some(id) = &self.reject {
             return decide(general, &Wish::Reject(id.clone()), &wishing);
         }
-        let pairs = self.pairs(general)?;
+        let Queue { pairs, more } = self.queue(general)?;
         if general.json {
             output::json(&pairs)?;
             return Ok(Done::Well);
@@ -64,6 +68,7 @@ impl Review {
         let mut done = Done::Well;
         for pair in &pairs {
             show(pair)?;
+            let pair = &pair.pair;
             if asks && !pair.gone {
                 match ask()? {
                     Answer::Accept => {
@@ -77,23 +82,45 @@ impl Review {
                 }
             }
         }
+        if more > 0 && !asks {
+            let more = output::count(more as u64, "more pair");
+            output::say(general, &format!("{more}; `--limit 0` shows all"));
+        }
         Ok(done)
     }
 
-    fn pairs(&self, general: &General) -> anyhow::Result<Vec<Reviewed>> {
+    fn queue(&self, general: &General) -> anyhow::Result<Queue> {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
-        let kind = self.profile.kind().name();
-        let mut pairs = pipeline::review(&session)?;
-        pairs.retain(|pair| pair.kind == kind);
-        pairs.truncate(self.limit);
-        Ok(pairs)
+        let most = (self.limit > 0).then_some(self.limit);
+        Ok(pipeline::review(&session, self.profile.kind(), most)?)
     }
 }
 
-fn show(pair: &Reviewed) -> anyhow::Result<()> {
+fn show(waiting: &Waiting) -> anyhow::Result<()> {
+    let pair = &waiting.pair;
     let gone = if pair.gone { "  (one of them is gone; the next run forgets the pair)" } else { "" };
     output::line(&format!("{}  {:.3}  {}  {}{gone}", pair.id, pair.probability, pair.left, pair.right))?;
-    output::line(&format!("              {}", pair.levels.replace('\n', ", ")))
+    let why = match &waiting.kept_apart {
+        Some(reason) => format!("likely enough to be merged, but {reason}"),
+        None if pair.probability >= waiting.merged_from => {
+            "likely enough to be merged, but their entries are kept apart".to_owned()
+        }
+        None => format!(
+            "uncertain: merged from {} on, left alone below {}",
+            waiting.merged_from, waiting.listed_from
+        ),
+    };
+    for line in [&said(&waiting.left_is), &said(&waiting.right_is), &why, &pair.levels.replace('\n', ", ")] {
+        output::line(&format!("              {}", printable(line)))?;
+    }
+    Ok(())
+}
+
+/// What a record says of itself, in a line.
+fn said(sketch: &Sketch) -> String {
+    let Sketch { title, author, year, work } = sketch;
+    let parts: Vec<&str> = [title, author, year, work].into_iter().flatten().map(String::as_str).collect();
+    if parts.is_empty() { "-".to_owned() } else { parts.join(" / ") }
 }
 
 enum Answer {

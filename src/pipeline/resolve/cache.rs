@@ -25,6 +25,8 @@ const NAMES: TableDefinition<(u8, &[u8]), u64> = TableDefinition::new("names");
 const FORWARDED: TableDefinition<(u8, u64), u64> = TableDefinition::new("forwarded");
 /// Pairs a person should look at, the likeliest first.
 const REVIEW: TableDefinition<u64, &[u8]> = TableDefinition::new("review");
+/// Unions that were refused, by profile.
+const REFUSED: TableDefinition<u64, &[u8]> = TableDefinition::new("refused");
 /// Entries that the full-text index has not followed yet.
 const UNINDEXED: TableDefinition<(u8, u64), ()> = TableDefinition::new("unindexed");
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
@@ -167,6 +169,7 @@ impl Cache {
                 names: transaction.open_table(NAMES).map_err(failed)?,
                 forwarded: transaction.open_table(FORWARDED).map_err(failed)?,
                 review: transaction.open_table(REVIEW).map_err(failed)?,
+                refused: transaction.open_table(REFUSED).map_err(failed)?,
                 unindexed: transaction.open_table(UNINDEXED).map_err(failed)?,
                 meta: transaction.open_table(META).map_err(failed)?,
             };
@@ -295,6 +298,19 @@ impl Cache {
         rows.map(|row| Ok(row.map_err(failed)?.1.value().to_vec())).collect()
     }
 
+    /// `None` in a cache from before refusals were kept, opened for reading.
+    pub fn refused(&self) -> Result<Option<Vec<Vec<u8>>>, PipelineError> {
+        let reading = self.read()?;
+        let table = match reading.open_table(REFUSED) {
+            Ok(table) => table,
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let rows = table.iter().map_err(failed)?;
+        let rows = rows.map(|row| Ok(row.map_err(failed)?.1.value().to_vec()));
+        rows.collect::<Result<_, PipelineError>>().map(Some)
+    }
+
     pub fn number(&self, name: &str) -> Result<u64, PipelineError> {
         let reading = self.read()?;
         let table = reading.open_table(META).map_err(failed)?;
@@ -310,6 +326,7 @@ pub(super) struct Writing<'t> {
     names: redb::Table<'t, (u8, &'static [u8]), u64>,
     forwarded: redb::Table<'t, (u8, u64), u64>,
     review: redb::Table<'t, u64, &'static [u8]>,
+    refused: redb::Table<'t, u64, &'static [u8]>,
     unindexed: redb::Table<'t, (u8, u64), ()>,
     meta: redb::Table<'t, &'static str, u64>,
 }
@@ -373,17 +390,26 @@ impl Writing<'_> {
     }
 
     pub fn set_review(&mut self, pairs: &[Vec<u8>]) -> Result<(), PipelineError> {
-        self.review.retain(|_, _| false).map_err(failed)?;
-        for (place, pair) in (0_u64..).zip(pairs) {
-            self.review.insert(place, pair.as_slice()).map_err(failed)?;
-        }
-        Ok(())
+        replace(&mut self.review, pairs)
+    }
+
+    pub fn set_refused(&mut self, refused: &[Vec<u8>]) -> Result<(), PipelineError> {
+        replace(&mut self.refused, refused)
     }
 
     pub fn set_number(&mut self, name: &str, number: u64) -> Result<(), PipelineError> {
         self.meta.insert(name, number).map_err(failed)?;
         Ok(())
     }
+}
+
+/// Puts a list in the place of the one before.
+fn replace(table: &mut redb::Table<'_, u64, &'static [u8]>, list: &[Vec<u8>]) -> Result<(), PipelineError> {
+    table.retain(|_, _| false).map_err(failed)?;
+    for (place, one) in (0_u64..).zip(list) {
+        table.insert(place, one.as_slice()).map_err(failed)?;
+    }
+    Ok(())
 }
 
 fn put_number(out: &mut Vec<u8>, mut number: usize) {

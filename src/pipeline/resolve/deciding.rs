@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::decisions::{self, Act, Decision, Named, Numbered};
 use super::entity::Kind;
-use super::explaining::{explain_things, profile_of};
+use super::explaining::{explain_things, not_alike, profile_of};
 use super::finding::{Finder, Thing};
 use super::reviewing::Reviewed;
 use super::{PipelineError, ResolveError, ResolveRequest, Resolved};
@@ -35,9 +35,19 @@ pub struct Wishing {
 pub struct Decided {
     pub decision: u64,
     pub act: &'static str,
+    /// What it is about; of an undo, what the decision that it takes back was about.
     pub named: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<Undone>,
     #[serde(flatten)]
     pub resolved: Resolved,
+}
+
+/// A decision that was taken back.
+#[derive(Debug, serde::Serialize)]
+pub struct Undone {
+    pub decision: u64,
+    pub act: &'static str,
 }
 
 /// Archives a decision and lets the master follow.
@@ -50,8 +60,20 @@ pub fn decide(
     let (number, decision) = take_down(session, wish, wishing)?;
     let request = ResolveRequest { time: wishing.time.clone(), ..ResolveRequest::default() };
     let resolved = super::resolve(session, &request, watch)?;
-    let named = decision.named().into_iter().map(ToString::to_string).collect();
-    Ok(Decided { decision: number, act: decision.act.name(), named, resolved })
+    let names = |decision: &Decision| -> Vec<String> {
+        match decision.act {
+            Act::Undo { decision } => vec![format!("decision {decision}")],
+            _ => decision.named().into_iter().map(ToString::to_string).collect(),
+        }
+    };
+    let (mut named, mut undoes) = (names(&decision), None);
+    if let Act::Undo { decision: undone } = &decision.act
+        && let Some(one) = decisions::decisions(session)?.iter().find(|one| one.number == *undone)
+    {
+        named = names(&one.decision);
+        undoes = Some(Undone { decision: *undone, act: one.decision.act.name() });
+    }
+    Ok(Decided { decision: number, act: decision.act.name(), named, undoes, resolved })
 }
 
 /// Archives a decision; the next run follows it. Gives its number.
@@ -75,8 +97,7 @@ fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decis
     let pair = |left: &str, right: &str| -> Result<(Thing, Thing), PipelineError> {
         let (left, right) = (finder.thing(left)?, finder.thing(right)?);
         if left.kind != right.kind {
-            let message = format!("one is a {}, the other a {}", left.kind.name(), right.kind.name());
-            return Err(ResolveError::Unknown(message).into());
+            return Err(not_alike(left.kind, right.kind).into());
         }
         if left == right {
             return Err(ResolveError::Unknown("both names stand for one record".to_owned()).into());
@@ -140,7 +161,7 @@ fn understand(session: &Session, wish: &Wish, wishing: &Wishing) -> Result<Decis
             Kind::Item => "items are never merged",
             _ => "subjects and places follow headings and authority files",
         };
-        let message = format!("nothing can be decided about a {}; {hint}", kind.name());
+        let message = format!("nothing can be decided about {}; {hint}", kind.with_article());
         return Err(ResolveError::Unknown(message).into());
     }
     let mut decision = Decision {

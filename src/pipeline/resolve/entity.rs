@@ -40,6 +40,19 @@ impl Kind {
         }
     }
 
+    /// As one of several: `a work`, `an agent`.
+    pub fn with_article(self) -> &'static str {
+        match self {
+            Self::Hub => "a hub",
+            Self::Work => "a work",
+            Self::Instance => "an instance",
+            Self::Item => "an item",
+            Self::Agent => "an agent",
+            Self::Subject => "a subject",
+            Self::Place => "a place",
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

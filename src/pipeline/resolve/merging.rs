@@ -105,7 +105,7 @@ impl<'a> Merging<'a> {
         naming: &'a Naming,
         ranked: &'a [String],
         time: &'a str,
-    ) -> Result<Self, PipelineError> {
+    ) -> Self {
         let mut evidence = FxHashMap::default();
         let levels = [
             (Kind::Instance, &groups.instance, &texts.instance),
@@ -131,10 +131,10 @@ impl<'a> Merging<'a> {
                 Kind::Hub | Kind::Work => &texts.work,
                 Kind::Agent | Kind::Subject | Kind::Place => &texts.agent,
             };
-            preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked)?);
+            preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked));
         }
         let rank = ranked.iter().enumerate().map(|(place, source)| (source.as_str(), place)).collect();
-        Ok(Self { session, texts, entities, groups, naming, evidence, following, preferring, rank, time })
+        Self { session, texts, entities, groups, naming, evidence, following, preferring, rank, time }
     }
 
     /// The hash of the members of an entry, of what people said of them, and of the order of their

@@ -8,6 +8,7 @@
 //! decide is archived first ([`decisions`]) and then counts in every run.
 
 mod cache;
+mod checking;
 mod deciding;
 mod decisions;
 mod entities;
@@ -23,22 +24,26 @@ mod models;
 mod naming;
 mod preferring;
 mod reading;
+mod refusing;
 mod reviewing;
 mod scope;
 mod searching;
 mod showing;
 mod texts;
 mod truth;
+mod understanding;
 mod writing;
 
-pub use deciding::{Decided, Wish, Wishing, decide, take_down};
+pub use checking::{ResolveText, TypedText, resolve_texts};
+pub use deciding::{Decided, Undone, Wish, Wishing, decide, take_down};
 pub use decisions::{Act, Decision, Named, Numbered, decisions};
 pub use entity::Kind;
 pub use evaluating::{EvaluateRequest, Evaluated, Measured, evaluate_truth};
 pub use explaining::{Explained, explain_pair};
 pub use labels::{Labelling, keep_labels};
 pub use reading::Read;
-pub use reviewing::{Reviewed, review};
+pub use refusing::{KeptApart, LeastAlike};
+pub use reviewing::{Queue, Reviewed, Sketch, Waiting, review};
 pub use showing::{
     ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry,
 };
@@ -201,7 +206,7 @@ pub fn resolve(
         naming::take_up(session, &cache)?;
     }
     let ranked = ranked(session)?;
-    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked, &request.time)?;
+    let merging = Merging::new(session, &texts, &entities, &groups, &naming, &ranked, &request.time);
     let writer = writing::Writer {
         session,
         cache: &cache,

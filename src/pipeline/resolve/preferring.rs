@@ -4,7 +4,6 @@
 //! apart decides. Whatever they leave open is settled by the text itself, so the choice does not
 //! depend on who came first.
 
-use super::ResolveError;
 use crate::ontology::Prefixes;
 use crate::resolve::profile::Survivorship;
 use oxrdf::{NamedNode, Term};
@@ -71,34 +70,40 @@ pub(super) struct Candidate<'a> {
     pub member: usize,
 }
 
+/// What is wrong with declared survivorship: the name in question, and why.
+pub(super) fn faults(survivorship: &Survivorship) -> Vec<(String, String)> {
+    let mut faults = Vec::new();
+    for name in survivorship.rules.iter().chain(survivorship.feature.values().flatten()) {
+        if Rule::from_name(name).is_none() {
+            let known = "there are source-rank, frequent, complete, recent";
+            faults.push((name.clone(), format!("`{name}` is no rule of survivorship; {known}")));
+        }
+    }
+    for property in survivorship.feature.keys() {
+        if Prefixes::shipped().expand(property).is_none() {
+            let why = format!("`{property}` under [survivorship.feature] is no prefixed name of a property");
+            faults.push((property.clone(), why));
+        }
+    }
+    faults
+}
+
 impl Preferring {
-    /// `ranked` are the sources, most important first, where the profile names none.
-    pub fn new(survivorship: &Survivorship, ranked: &[String]) -> Result<Self, ResolveError> {
-        let rules = |names: &[String]| -> Result<Vec<Rule>, ResolveError> {
-            let read = |name: &String| {
-                Rule::from_name(name).ok_or_else(|| {
-                    ResolveError::Text(format!(
-                        "`{name}` is no rule of survivorship; there are source-rank, frequent, complete, recent"
-                    ))
-                })
-            };
-            names.iter().map(read).collect()
+    /// `ranked` are the sources, most important first, where the profile names none. Of what is
+    /// declared nothing is faulty.
+    pub fn new(survivorship: &Survivorship, ranked: &[String]) -> Self {
+        let rules = |names: &[String]| -> Vec<Rule> {
+            names.iter().filter_map(|name| Rule::from_name(name)).collect()
         };
         let order = if survivorship.rank.is_empty() { ranked } else { &survivorship.rank };
-        let mut single = Vec::new();
-        for (property, names) in &survivorship.feature {
-            let name = Prefixes::shipped().expand(property).ok_or_else(|| {
-                ResolveError::Text(format!(
-                    "`{property}` under [survivorship.feature] is no prefixed name of a property"
-                ))
-            })?;
-            single.push((name, rules(names)?));
-        }
-        Ok(Self {
-            rules: rules(&survivorship.rules)?,
-            single,
+        let declared = survivorship.feature.iter();
+        let single = declared
+            .filter_map(|(property, names)| Some((Prefixes::shipped().expand(property)?, rules(names))));
+        Self {
+            rules: rules(&survivorship.rules),
+            single: single.collect(),
             rank: order.iter().enumerate().map(|(place, source)| (source.as_str().into(), place)).collect(),
-        })
+        }
     }
 
     /// The preferred label.
@@ -169,7 +174,7 @@ mod tests {
             rank: vec!["best".to_owned()],
             ..Survivorship::default()
         };
-        let preferring = Preferring::new(&survivorship, &[]).unwrap();
+        let preferring = Preferring::new(&survivorship, &[]);
         let terms: Vec<Term> =
             values.iter().map(|(value, ..)| Literal::new_simple_literal(*value).into()).collect();
         let standings: Vec<Standing> = values

@@ -6,10 +6,12 @@
 //! from the next run on, and nothing has to be built again.
 
 use super::ResolveError;
+use super::entity::Kind;
+use super::understanding::understand;
 use crate::archive::PayloadHash;
-use crate::catalogue::{QUERIES, guard};
+use crate::catalogue::QUERIES;
 use crate::config::Home;
-use crate::ontology::{Prefixes, sparql_parser};
+use crate::diagnostic::Lines;
 use crate::resolve::profile::Profile;
 use oxrdf::NamedNode;
 use spargebra::Query;
@@ -50,10 +52,45 @@ impl Asked {
     }
 }
 
+/// What a text is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Words,
+    Profile,
+    Entries,
+    Features(Asked),
+    Keys(Asked),
+}
+
 /// A text and where it stands.
-struct Text {
-    place: String,
-    text: String,
+pub(super) struct Text {
+    pub role: Role,
+    /// What it is called below the catalogue's folder: `mappings/resolve/words.toml`.
+    pub path: String,
+    /// Where it was read from, as a user knows it.
+    pub place: String,
+    pub text: String,
+    pub is_shipped: bool,
+}
+
+impl Text {
+    fn shipped(role: Role, path: String, text: &str) -> Self {
+        Self { role, place: path.clone(), path, text: text.to_owned(), is_shipped: true }
+    }
+
+    /// What everybody calls it: `resolve/words`, `resolve/instance/features`.
+    pub fn name(&self) -> &str {
+        let below = self.path.split_once('/').map_or(self.path.as_str(), |(_, below)| below);
+        below.rsplit_once('.').map_or(below, |(name, _)| name)
+    }
+}
+
+/// Where texts of the user's own may lie.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Folders<'a> {
+    pub catalogue: Option<&'a Path>,
+    /// The folder of `--mappings`.
+    pub mappings: Option<&'a Path>,
 }
 
 /// A query ready to be asked of record graphs.
@@ -68,7 +105,7 @@ pub(super) struct Question {
 pub(super) struct EntryRule {
     pub property: NamedNode,
     pub class: Option<NamedNode>,
-    pub kind: super::entity::Kind,
+    pub kind: Kind,
 }
 
 /// A profile and the hash of all it was made from.
@@ -88,102 +125,100 @@ pub(super) struct Texts {
     pub reading: PayloadHash,
 }
 
-const WORDS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/words.toml"));
+pub(super) const WORDS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/words.toml"));
 const ENTRIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/entries.tsv"));
-const ENTRIES_HEADER: &str = "property\tclass\tentry";
 const INSTANCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/instance.toml"));
 const WORK: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/work.toml"));
 const AGENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/agent.toml"));
 
+/// The shipped texts of `mappings/resolve`, in the order in which they are read.
+const MAPPINGS: [(&str, Role, &str); 5] = [
+    ("words.toml", Role::Words, WORDS),
+    ("instance.toml", Role::Profile, INSTANCE),
+    ("work.toml", Role::Profile, WORK),
+    ("agent.toml", Role::Profile, AGENT),
+    ("entries.tsv", Role::Entries, ENTRIES),
+];
+
 impl Texts {
-    /// Reads all texts; says everything that is wrong with the first that cannot be used.
+    /// Reads all texts; says everything that is wrong with them.
     pub fn read(home: &Home) -> Result<Self, ResolveError> {
-        let words = mapping(home, "words.toml", WORDS)?;
-        let profile = |name: &str, shipped: &str| -> Result<ProfileText, ResolveError> {
-            let text = mapping(home, name, shipped)?;
-            let profile = Profile::parse(&text.text, &words.text).map_err(|problems| {
-                let lines: Vec<String> =
-                    problems.iter().map(|problem| format!("{}: {problem}", text.place)).collect();
-                ResolveError::Text(lines.join("\n"))
-            })?;
-            if name.strip_suffix(".toml") != Some(&*profile.name) {
-                let message = format!("{}: it is called after the profile `{}`", text.place, profile.name);
-                return Err(ResolveError::Text(message));
+        let folders = Folders { catalogue: Some(&home.directory), mappings: home.mappings.as_deref() };
+        let texts = in_force(folders)?;
+        let (read, problems) = understand(&texts);
+        read.ok_or_else(|| {
+            let mut lines = Vec::new();
+            for (text, problems) in texts.iter().zip(problems) {
+                let known = Lines::of(&text.text);
+                lines.extend(problems.iter().map(|problem| {
+                    format!("{}:{}: {}", text.place, known.line(problem.at.start), problem.message)
+                }));
             }
-            Ok(ProfileText { profile, hash: hash([&*text.text, &*words.text]) })
-        };
-        let entries = mapping(home, "entries.tsv", ENTRIES)?;
-        let mut questions = Vec::new();
-        let mut read = vec![entries.text.clone()];
-        for asked in Asked::ALL {
-            let text = features(home, asked)?;
-            questions.push(Question { asked, is_keys: false, query: parse(&text)? });
-            read.push(text.text);
-            for text in keys(home, asked)? {
-                questions.push(Question { asked, is_keys: true, query: parse(&text)? });
-                read.push(text.text);
-            }
-        }
-        Ok(Self {
-            instance: profile("instance.toml", INSTANCE)?,
-            work: profile("work.toml", WORK)?,
-            agent: profile("agent.toml", AGENT)?,
-            questions,
-            entries: entry_rules(&entries)?,
-            reading: hash(read.iter().map(String::as_str)),
+            ResolveError::Text(lines.join("\n"))
         })
     }
 }
 
-fn hash<'a>(texts: impl IntoIterator<Item = &'a str>) -> PayloadHash {
-    let mut all = Vec::new();
-    for text in texts {
-        all.extend_from_slice(&(text.len() as u64).to_le_bytes());
-        all.extend_from_slice(text.as_bytes());
+/// All texts in force.
+pub(super) fn in_force(folders: Folders<'_>) -> Result<Vec<Text>, ResolveError> {
+    let mut texts = Vec::new();
+    for (name, role, shipped) in MAPPINGS {
+        texts.push(mapping(folders, name, role, shipped)?);
     }
-    PayloadHash::of(&all)
+    for asked in Asked::ALL {
+        texts.push(features(folders, asked)?);
+        texts.extend(keys(folders, asked)?);
+    }
+    Ok(texts)
 }
 
 /// A file of the user if there is one.
-fn own(path: &Path) -> Result<Option<Text>, ResolveError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(Text { place: path.display().to_string(), text })),
+fn own(file: &Path, role: Role, path: &str) -> Result<Option<Text>, ResolveError> {
+    let place = file.display().to_string();
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(Text { role, path: path.to_owned(), place, text, is_shipped: false })),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(ResolveError::Text(format!("{}: {error}", path.display()))),
+        Err(error) => Err(ResolveError::Text(format!("{place}: {error}"))),
     }
 }
 
-fn mapping(home: &Home, name: &str, shipped: &str) -> Result<Text, ResolveError> {
-    let folders = [Some(home.directory.join("mappings")), home.mappings.clone()];
-    for folder in folders.into_iter().flatten() {
-        if let Some(text) = own(&folder.join("resolve").join(name))? {
+fn mapping(folders: Folders<'_>, name: &str, role: Role, shipped: &str) -> Result<Text, ResolveError> {
+    let path = format!("mappings/resolve/{name}");
+    let places = [
+        folders.catalogue.map(|folder| folder.join(&path)),
+        folders.mappings.map(|folder| folder.join("resolve").join(name)),
+    ];
+    for file in places.into_iter().flatten() {
+        if let Some(text) = own(&file, role, &path)? {
             return Ok(text);
         }
     }
-    Ok(Text { place: format!("mappings/resolve/{name}"), text: shipped.to_owned() })
+    Ok(Text::shipped(role, path, shipped))
 }
 
-fn features(home: &Home, asked: Asked) -> Result<Text, ResolveError> {
-    let name = asked.query();
-    if let Some(text) = own(&home.directory.join("queries").join(format!("{name}.rq")))? {
+fn features(folders: Folders<'_>, asked: Asked) -> Result<Text, ResolveError> {
+    let (role, path) = (Role::Features(asked), format!("queries/{}.rq", asked.query()));
+    if let Some(folder) = folders.catalogue
+        && let Some(text) = own(&folder.join(&path), role, &path)?
+    {
         return Ok(text);
     }
-    let shipped = QUERIES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    let text = shipped.unwrap_or_default().to_owned();
-    Ok(Text { place: format!("queries/{name}.rq"), text })
+    let shipped = QUERIES.iter().find(|(known, _)| *known == asked.query()).map(|(_, text)| *text);
+    Ok(Text::shipped(role, path, shipped.unwrap_or_default()))
 }
 
 /// Queries for more blocking keys than the profile computes: shipped ones, and those of the user,
 /// which take the place of shipped ones of their names.
-fn keys(home: &Home, asked: Asked) -> Result<Vec<Text>, ResolveError> {
+fn keys(folders: Folders<'_>, asked: Asked) -> Result<Vec<Text>, ResolveError> {
     let within = format!("resolve/{}/keys", asked.name());
-    let folder = home.directory.join("queries").join(&within);
-    let mut names: Vec<String> = QUERIES
+    let folder = folders.catalogue.map(|folder| folder.join("queries").join(&within));
+    let shipped: Vec<(&str, &str)> = QUERIES
         .iter()
-        .filter_map(|(name, _)| name.strip_prefix(&within)?.strip_prefix('/'))
-        .map(|name| format!("{name}.rq"))
+        .filter_map(|(name, text)| Some((name.strip_prefix(&within)?.strip_prefix('/')?, *text)))
         .collect();
-    if let Ok(entries) = std::fs::read_dir(&folder) {
+    let mut names: Vec<String> = shipped.iter().map(|(name, _)| format!("{name}.rq")).collect();
+    if let Some(Ok(entries)) = folder.as_ref().map(std::fs::read_dir) {
         let own = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.extend(own.filter(|name| name.ends_with(".rq")));
     }
@@ -191,63 +226,16 @@ fn keys(home: &Home, asked: Asked) -> Result<Vec<Text>, ResolveError> {
     names.dedup();
     let mut texts = Vec::new();
     for name in names {
-        let shipped = format!("{within}/{}", name.trim_end_matches(".rq"));
-        match own(&folder.join(&name))? {
-            Some(text) => texts.push(text),
-            None => texts.extend(QUERIES.iter().find(|(known, _)| *known == shipped).map(|(_, text)| Text {
-                place: format!("queries/{within}/{name}"),
-                text: (*text).to_owned(),
-            })),
+        let (role, path) = (Role::Keys(asked), format!("queries/{within}/{name}"));
+        if let Some(folder) = &folder
+            && let Some(text) = own(&folder.join(&name), role, &path)?
+        {
+            texts.push(text);
+        } else if let Some((_, text)) =
+            shipped.iter().find(|(known, _)| name.strip_suffix(".rq") == Some(known))
+        {
+            texts.push(Text::shipped(role, path, text));
         }
     }
     Ok(texts)
-}
-
-/// The variables by which rows are read.
-const ROW: [&str; 2] = ["graph", "entity"];
-
-fn parse(text: &Text) -> Result<Query, ResolveError> {
-    let fault = |reason: String| ResolveError::Text(format!("{}: {reason}", text.place));
-    guard::check(&text.text).map_err(|refusal| fault(refusal.to_string()))?;
-    let query = sparql_parser().parse_query(&text.text).map_err(|error| fault(error.to_string()))?;
-    let Query::Select { pattern, .. } = &query else {
-        return Err(fault("it must be a SELECT".to_owned()));
-    };
-    let mut variables = Vec::new();
-    pattern.on_in_scope_variable(|variable| variables.push(variable.as_str().to_owned()));
-    if let Some(missing) = ROW.iter().find(|name| !variables.iter().any(|variable| variable == *name)) {
-        return Err(fault(format!("its SELECT has no `?{missing}`")));
-    }
-    Ok(query)
-}
-
-fn entry_rules(text: &Text) -> Result<Vec<EntryRule>, ResolveError> {
-    let mut rules = Vec::new();
-    let mut lines =
-        text.text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
-    if lines.next().is_none_or(|(_, header)| header.trim_end() != ENTRIES_HEADER) {
-        let expected = ENTRIES_HEADER.replace('\t', "`, `");
-        return Err(ResolveError::Text(format!("{}: no header; expected `{expected}`", text.place)));
-    }
-    for (number, line) in lines {
-        let fault = |what: &str| ResolveError::Text(format!("{}: line {}: {what}", text.place, number + 1));
-        let mut cells = line.split('\t');
-        let mut cell = || cells.next().unwrap_or_default().trim();
-        let (property, class, kind) = (cell(), cell(), cell());
-        let term = |name: &str| Prefixes::shipped().expand(name);
-        rules.push(EntryRule {
-            property: term(property).ok_or_else(|| fault(&format!("`{property}` is no prefixed name")))?,
-            class: match class {
-                "*" => None,
-                class => Some(term(class).ok_or_else(|| fault(&format!("`{class}` is no prefixed name")))?),
-            },
-            kind: super::entity::Kind::from_name(kind)
-                .ok_or_else(|| fault(&format!("`{kind}` is no kind of entry")))?,
-        });
-    }
-    // Without rules every entry would be removed.
-    if rules.is_empty() {
-        return Err(ResolveError::Text(format!("{}: it names no entries", text.place)));
-    }
-    Ok(rules)
 }

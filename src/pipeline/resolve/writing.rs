@@ -91,6 +91,7 @@ impl Writer<'_> {
             }
             tables.set_number(WAYS, merging.ways())?;
             tables.set_review(&super::reviewing::pairs(self.entities, self.groups, self.texts))?;
+            tables.set_refused(&super::refusing::refusals(self.entities, self.groups))?;
             tables.set_number(LOADING, 0)
         })?;
         let position = self.session.archive.last_sequence()?;
