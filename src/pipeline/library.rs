@@ -1,6 +1,6 @@
 //! The catalogue behind the API: the index for finding, the newest snapshot for what is known.
 
-use super::indexing::{Around, document};
+use super::indexing::{Around, Near, document};
 use super::searching::Reader;
 use super::{Kind, PipelineError};
 use crate::catalogue::{Backend, CatalogueError, Selection};
@@ -68,7 +68,7 @@ impl Shelves {
 
     /// What is said of an entry or record.
     fn described(&self, around: &Around<'_>, iri: &NamedNode) -> Result<Option<Described>, CatalogueError> {
-        let triples = around.read(iri)?;
+        let triples = around.read(iri, &Near::default())?;
         if triples.is_empty() {
             return Ok(None);
         }
@@ -96,10 +96,11 @@ impl Shelves {
 
     /// What citations are read from: a work is cited by one of its instances.
     fn around(&self, around: &Around<'_>, iri: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
-        let mut triples = around.read(iri)?;
+        let near = Near::default();
+        let mut triples = around.read(iri, &near)?;
         let is_work = around.kind(iri.as_str()) == Some(Kind::Work);
         if is_work && let Some(instance) = leading(around.backend, bf::INSTANCE_OF, iri)?.into_iter().next() {
-            triples.extend(around.read(&instance)?);
+            triples.extend(around.read(&instance, &near)?);
         }
         Ok(triples)
     }

@@ -3,11 +3,13 @@
 //! Its own, those of its works and hubs, and what its agents, subjects and places are called. All of
 //! it lies in the default graph. Of a record that is not merged it is the record's graph.
 
+use super::near::Near;
 use crate::catalogue::{Backend, CatalogueError, Graphs, Selection, described};
 use crate::ontology::{bf, pin, rdf, rdfs, skos};
 use crate::pipeline::Kind;
-use oxrdf::{GraphName, NamedNode, NamedNodeRef, Quad, Term, Triple};
+use oxrdf::{GraphName, NamedNode, NamedNodeRef, Term, Triple};
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// What is read of an agent or a subject that an entry names. One that thousands of records name has
 /// as many members, which are left where they are.
@@ -25,31 +27,42 @@ pub struct Around<'a> {
 
 impl Around<'_> {
     /// The statements around an entry of the master or a record; none if there is no such thing.
-    pub fn read(&self, iri: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+    pub fn read(&self, iri: &NamedNode, near: &Near) -> Result<Vec<Triple>, CatalogueError> {
         if iri.as_str().starts_with(&self.graphs.records()) {
             let selection = Selection { graph: Some(iri.clone().into()), ..Selection::default() };
             return self.backend.quads(&selection)?.map(|quad| quad.map(Triple::from)).collect();
         }
-        let mut quads = self.own(iri)?;
+        let own = |node: &NamedNode| match self.kind(node.as_str()) {
+            Some(Kind::Work | Kind::Hub) => near.whole(node, || self.own(node)),
+            _ => self.own(node).map(Arc::from),
+        };
+        let mut triples = own(iri)?.to_vec();
         for step in [bf::INSTANCE_OF, bf::EXPRESSION_OF] {
-            for node in objects(&quads, step) {
-                quads.extend(self.own(&node)?);
+            for node in objects(&triples, step) {
+                triples.extend_from_slice(&own(&node)?);
             }
         }
-        for named in self.named(&quads) {
-            for predicate in OF_NAMED {
-                let selection = Selection {
-                    subject: Some(named.clone().into()),
-                    predicate: Some(predicate.into_owned()),
-                    graph: Some(GraphName::DefaultGraph),
-                    ..Selection::default()
-                };
-                for quad in self.backend.quads(&selection)? {
-                    quads.push(quad?);
-                }
+        for named in self.named(&triples) {
+            triples.extend_from_slice(&near.names(&named, || self.names_of(&named))?);
+        }
+        Ok(triples)
+    }
+
+    /// What an agent or a subject is, and what it is called.
+    fn names_of(&self, named: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+        let mut triples = Vec::new();
+        for predicate in OF_NAMED {
+            let selection = Selection {
+                subject: Some(named.clone().into()),
+                predicate: Some(predicate.into_owned()),
+                graph: Some(GraphName::DefaultGraph),
+                ..Selection::default()
+            };
+            for quad in self.backend.quads(&selection)? {
+                triples.push(quad?.into());
             }
         }
-        Ok(quads.into_iter().map(Triple::from).collect())
+        Ok(triples)
     }
 
     /// Who leads to an entry of the master, be it from a node inside.
@@ -78,13 +91,14 @@ impl Around<'_> {
         Kind::from_name(kind).filter(|_| is_id)
     }
 
-    fn own(&self, iri: &NamedNode) -> Result<Vec<Quad>, CatalogueError> {
-        described(self.backend, iri, &GraphName::DefaultGraph)
+    fn own(&self, iri: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+        let quads = described(self.backend, iri, &GraphName::DefaultGraph)?;
+        Ok(quads.into_iter().map(Triple::from).collect())
     }
 
-    fn named(&self, quads: &[Quad]) -> Vec<NamedNode> {
+    fn named(&self, triples: &[Triple]) -> Vec<NamedNode> {
         let mut met = FxHashSet::default();
-        let objects = quads.iter().filter_map(|quad| match &quad.object {
+        let objects = triples.iter().filter_map(|triple| match &triple.object {
             Term::NamedNode(node) => Some(node),
             _ => None,
         });
@@ -95,10 +109,10 @@ impl Around<'_> {
     }
 }
 
-fn objects(quads: &[Quad], predicate: NamedNodeRef<'_>) -> Vec<NamedNode> {
+fn objects(triples: &[Triple], predicate: NamedNodeRef<'_>) -> Vec<NamedNode> {
     let mut found: Vec<NamedNode> = Vec::new();
-    for quad in quads.iter().filter(|quad| quad.predicate.as_ref() == predicate) {
-        if let Term::NamedNode(node) = &quad.object
+    for triple in triples.iter().filter(|triple| triple.predicate.as_ref() == predicate) {
+        if let Term::NamedNode(node) = &triple.object
             && !found.contains(node)
             && found.len() < MOST
         {

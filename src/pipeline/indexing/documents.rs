@@ -5,6 +5,7 @@
 //! the first of an entry's records came.
 
 use super::around::Around;
+use super::near::Near;
 use crate::archive::Archive;
 use crate::concordance::Concordances;
 use crate::index::{Document, Kind, Named};
@@ -18,6 +19,7 @@ use rustc_hash::FxHashMap;
 /// Makes documents.
 pub(super) struct Documents<'a> {
     around: Around<'a>,
+    near: Near,
     archive: &'a Archive,
     ways: Ways,
     /// When each run started, in seconds since 1970.
@@ -33,12 +35,12 @@ impl<'a> Documents<'a> {
         let seconds = |time: &str| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
         let runs = archive.runs()?;
         let runs = runs.iter().filter_map(|(number, run)| Some((*number, seconds(&run.started)?))).collect();
-        Ok(Self { around, archive, ways: Ways::read(concordances, "index"), runs })
+        Ok(Self { around, near: Near::default(), archive, ways: Ways::read(concordances, "index"), runs })
     }
 
     /// The document of an entry or record; none if it is gone.
     pub fn document(&self, iri: &NamedNode) -> Result<Option<Document>, PipelineError> {
-        let triples = self.around.read(iri)?;
+        let triples = self.around.read(iri, &self.near)?;
         if triples.is_empty() {
             return Ok(None);
         }

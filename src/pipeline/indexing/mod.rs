@@ -12,11 +12,13 @@
 
 mod around;
 mod documents;
+mod near;
 #[cfg(test)]
 mod tests;
 
 pub use around::Around;
 pub(super) use documents::document;
+pub use near::Near;
 
 use super::{Kind, PipelineError, Session, Watch};
 use crate::catalogue::Selection;
@@ -24,7 +26,7 @@ use crate::index::{BUDGET, Document, Index, IndexError, Request, Shown, Writer};
 use crate::ontology::pin;
 use crate::sort::Sorter;
 use documents::Documents;
-use oxrdf::{GraphName, NamedNode, NamedOrBlankNode};
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Term};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -289,7 +291,8 @@ impl<'a> Indexing<'a> {
         Ok(())
     }
 
-    /// The names of all that gets a document, each once.
+    /// The names of all that gets a document, each once. Those of one record follow each other, so
+    /// that what an instance, its work and its hub have in common is near at hand.
     fn names(&self) -> Result<impl Iterator<Item = Result<NamedNode, PipelineError>>, PipelineError> {
         let mut sorter = Sorter::new(NAMES);
         if self.session.catalogue.has_master()? {
@@ -298,11 +301,26 @@ impl<'a> Indexing<'a> {
                 graph: Some(GraphName::DefaultGraph),
                 ..Selection::default()
             };
+            let mut members = Sorter::new(NAMES);
             for quad in self.around.backend.quads(&selection)? {
-                if let NamedOrBlankNode::NamedNode(subject) = quad?.subject
-                    && self.around.kind(subject.as_str()).is_some_and(|kind| kind != Kind::Item)
+                let quad = quad?;
+                if let (NamedOrBlankNode::NamedNode(entry), Term::NamedNode(member)) =
+                    (&quad.subject, &quad.object)
+                    && self.around.kind(entry.as_str()).is_some_and(|kind| kind != Kind::Item)
                 {
-                    sorter.push(subject.as_str().as_bytes())?;
+                    let record = member.as_str().split('#').next().unwrap_or_default();
+                    members.push(format!("{} {record}", entry.as_str()).as_bytes())?;
+                }
+            }
+            // An entry has its place beside the first of its records.
+            let mut last: Vec<u8> = Vec::new();
+            for line in members.sorted()? {
+                let line = line?;
+                // Names of entries have no blank.
+                let entry = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+                if last != entry {
+                    sorter.push(&[&line[entry.len()..], b" ", entry].concat())?;
+                    last = entry.to_vec();
                 }
             }
         } else {
@@ -315,6 +333,10 @@ impl<'a> Indexing<'a> {
             }
         }
         let names = sorter.sorted()?;
-        Ok(names.map(|line| Ok(NamedNode::new_unchecked(String::from_utf8_lossy(&line?).into_owned()))))
+        Ok(names.map(|line| {
+            let line = line?;
+            let name = line.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+            Ok(NamedNode::new_unchecked(String::from_utf8_lossy(name)))
+        }))
     }
 }

@@ -1,0 +1,94 @@
+//! What was read of the neighbours of one entry, for those that come next.
+//!
+//! An instance is found by what its work and hub say, and each of these has a document of its own;
+//! a subject is named by thousands. Documents are made in an order in which neighbours follow each
+//! other, so each is read from the store once.
+
+use crate::catalogue::CatalogueError;
+use oxrdf::{NamedNode, Triple};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many statements are held; then all are let go.
+const MOST: usize = 200_000;
+
+/// Statements about works and hubs, and the names of agents and subjects. The store must not change
+/// while it is used.
+#[derive(Default)]
+pub struct Near {
+    whole: Recent,
+    names: Recent,
+}
+
+type Read = Result<Arc<[Triple]>, CatalogueError>;
+
+impl Near {
+    /// All that is said of a work or hub.
+    pub(super) fn whole(
+        &self,
+        node: &NamedNode,
+        read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>,
+    ) -> Read {
+        self.whole.get(node, read)
+    }
+
+    /// What an agent or a subject is called.
+    pub(super) fn names(
+        &self,
+        node: &NamedNode,
+        read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>,
+    ) -> Read {
+        self.names.get(node, read)
+    }
+}
+
+#[derive(Default)]
+struct Recent(Mutex<Held>);
+
+#[derive(Default)]
+struct Held {
+    known: FxHashMap<NamedNode, Arc<[Triple]>>,
+    statements: usize,
+}
+
+impl Recent {
+    fn get(&self, node: &NamedNode, read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>) -> Read {
+        let held = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = held().known.get(node) {
+            return Ok(Arc::clone(known));
+        }
+        // Two that read the same at once find the same.
+        let found: Arc<[Triple]> = read()?.into();
+        let mut held = held();
+        if held.statements > MOST {
+            *held = Held::default();
+        }
+        held.statements += found.len() + 1;
+        held.known.insert(node.clone(), Arc::clone(&found));
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ontology::{bf, rdf};
+
+    #[test]
+    fn each_is_read_once_until_there_are_too_many() {
+        let near = Near::default();
+        let node = |number: usize| NamedNode::new_unchecked(format!("https://c.example/work/{number}"));
+        let mut reads = 0;
+        let mut whole = |number: usize, statements: usize| {
+            let about = Triple::new(node(number), rdf::TYPE, bf::WORK);
+            let found = near.whole(&node(number), || {
+                reads += 1;
+                Ok(vec![about; statements])
+            });
+            assert_eq!(found.unwrap().len(), statements);
+            reads
+        };
+        assert_eq!([whole(1, 3), whole(1, 3), whole(2, 1)], [1, 1, 2]);
+        assert_eq!([whole(3, MOST), whole(4, 1), whole(1, 3)], [3, 4, 5]);
+    }
+}
