@@ -44,28 +44,6 @@ impl Strings {
         self.ends.push(self.text.len() as u64);
         (self.ends.len() - 1) as u32
     }
-
-    /// These strings in the order of their text, and for each the number it has there. What is
-    /// alike then lies together, so comparing it takes fewer trips to memory.
-    fn in_order(self) -> (Self, Vec<u32>) {
-        // The first letters decide most comparisons.
-        let first = |value: u32| {
-            let mut letters = [0; 8];
-            letters.iter_mut().zip(self.get(value).bytes()).for_each(|(letter, byte)| *letter = byte);
-            u64::from_be_bytes(letters)
-        };
-        let mut order: Vec<(u64, u32)> = (0..self.len() as u32).map(|value| (first(value), value)).collect();
-        order.sort_unstable_by(|left, right| {
-            left.0.cmp(&right.0).then_with(|| self.get(left.1).cmp(self.get(right.1)))
-        });
-        let mut numbers = vec![0; order.len()];
-        let mut strings =
-            Self { text: String::with_capacity(self.text.len()), ends: Vec::with_capacity(self.ends.len()) };
-        for (_, value) in order {
-            numbers[value as usize] = strings.push(self.get(value));
-        }
-        (strings, numbers)
-    }
 }
 
 /// Strings of which equal ones have one number.
@@ -275,10 +253,8 @@ impl Builder {
 }
 
 fn column(rows: Rows, rank: &[u32]) -> Column {
-    let Rows { interner, mut rows } = rows;
-    drop(interner.by_hash);
-    let (strings, numbers) = interner.strings.in_order();
-    rows.iter_mut().for_each(|(_, value)| *value = numbers[*value as usize]);
+    let Rows { interner, rows } = rows;
+    let strings = interner.strings;
     let mut starts = vec![0_u32; rank.len() + 1];
     for (record, _) in &rows {
         starts[rank[*record as usize] as usize + 1] += 1;
@@ -299,7 +275,7 @@ fn column(rows: Rows, rank: &[u32]) -> Column {
         let (start, end) = (starts[record] as usize, starts[record + 1] as usize);
         starts[record] = kept as u32;
         let some = &mut values[start..end];
-        some.sort_unstable();
+        some.sort_unstable_by(|left, right| strings.get(*left).cmp(strings.get(*right)));
         let mut last = None;
         for at in start..end {
             let value = values[at];

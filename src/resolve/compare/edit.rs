@@ -3,7 +3,7 @@
 //! All work on folded text, byte by byte, in fixed space: they are called millions of times.
 
 /// Longest words looked at; what is beyond counts as different.
-pub const LONGEST: usize = 64;
+const LONGEST: usize = 64;
 
 /// Insertions, deletions, replacements and exchanged neighbours between two words, if there are
 /// at most `most`.

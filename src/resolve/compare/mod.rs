@@ -163,23 +163,17 @@ impl<'a> Comparer<'a> {
         black_box(records.iter().map(ends).fold(0, u32::wrapping_add));
     }
 
-    /// As [`fetch_cards`](Self::fetch_cards), what names and titles these records have, two and two
-    /// of which are compared. Of equal ones less is looked at.
+    /// As [`fetch_cards`](Self::fetch_cards), what names and titles these records have.
     pub fn fetch_values(&self, records: &[Id]) {
         for (place, at) in self.in_order().enumerate().skip(self.cheap.len()) {
-            let card = |record: &Id| self.cards.of(*record)[place];
-            let cards = || {
-                let pairs = records.chunks_exact(2).map(|pair| [card(&pair[0]), card(&pair[1])]);
-                pairs.filter(|[left, right]| left != right).flatten()
-            };
+            let cards = || records.iter().map(|record| self.cards.of(*record)[place]);
             match (&self.read[at], self.column(at)) {
                 (Read::Title(titles), _) => {
-                    let all = records.iter().map(card);
-                    black_box(all.map(|card| titles.fetch(card)).fold(0, u32::wrapping_add));
+                    black_box(cards().map(|card| titles.fetch(card)).fold(0, u32::wrapping_add));
                     black_box(cards().map(|card| titles.fetch_words(card)).fold(0, u32::wrapping_add));
                 }
                 (Read::Names(names), Some(column)) => {
-                    let many = records.iter().filter(|record| card(*record) == card::MANY);
+                    let many = records.iter().filter(|record| self.cards.of(**record)[place] == card::MANY);
                     let first = |record: &Id| column.of(*record).first().copied().unwrap_or(0);
                     black_box(many.clone().map(first).fold(0, u32::wrapping_add));
                     black_box(cards().map(|card| names.fetch(card)).fold(0, u64::wrapping_add));

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::card;
-use super::edit::{LONGEST, alike, damerau, letters, levenshtein, may_be_alike, neighbours, smith_waterman};
+use super::edit::{alike, damerau, letters, levenshtein, may_be_alike, neighbours, smith_waterman};
 use crate::resolve::feature::{Column, Id};
 use crate::resolve::fold::{fold, hash32};
 use crate::resolve::words::Words;
@@ -57,8 +57,6 @@ struct Sketch {
     /// A bit for each first letter, of all words and of those that are initials.
     firsts: u32,
     initials: u32,
-    /// A bit for each letter of the name as far as it is aligned, folded into 32.
-    letters: u32,
     born: u16,
     count: u8,
     is_body: bool,
@@ -76,11 +74,6 @@ impl Sketch {
     fn may_align(self, other: Self) -> bool {
         let common = (self.neighbours & other.neighbours).count_ones();
         common * 10 >= self.neighbours.count_ones().min(other.neighbours.count_ones()) * 7
-    }
-
-    /// Whether a name of so many letters can be aligned with another so that nine of ten match.
-    fn may_match(self, length: u16, other: Self) -> bool {
-        (self.letters & !other.letters).count_ones() as usize * 10 <= usize::from(length).min(LONGEST)
     }
 }
 
@@ -241,15 +234,10 @@ impl Names {
         if a.is_disjoint(b) && !a.may_align(b) {
             return Agreement::Conflict;
         }
-        let (x, y) = (&self.names[left as usize], &self.names[right as usize]);
-        let shorter_fits = || match x.length <= y.length {
-            true => a.may_match(x.length, b),
-            false => b.may_match(y.length, a),
-        };
-        self.persons(x, y, || a.may_align(b) && shorter_fits())
+        self.persons(&self.names[left as usize], &self.names[right as usize], a.may_align(b))
     }
 
-    fn persons(&self, a: &Name, b: &Name, may_align: impl Fn() -> bool) -> Agreement {
+    fn persons(&self, a: &Name, b: &Name, may_align: bool) -> Agreement {
         let (few, many) = if a.count <= b.count { (a, b) } else { (b, a) };
         let mut taken = 0_u8;
         let (mut full, mut initials, mut spare) = (0, 0, 0);
@@ -308,7 +296,7 @@ impl Names {
         if full >= 2 && surname && spare <= 1 && usize::from(few.count) >= 3 {
             return Agreement::Similar;
         }
-        if !may_align() {
+        if !may_align {
             return Agreement::Conflict;
         }
         let alike = match self.measure {
@@ -506,7 +494,6 @@ fn read(raw: &str, words: &Words) -> (Name, Sketch, String) {
         }
     }
     sketch.neighbours = neighbours(&folded);
-    sketch.letters = folded.bytes().take(LONGEST).fold(0, |bits, byte| bits | 1 << (byte % 32));
     sketch.count = name.count;
     sketch.is_body = name.is_body;
     folded.truncate(folded.char_indices().nth(400).map_or(folded.len(), |(at, _)| at));
@@ -546,25 +533,4 @@ fn sound(word: &str) -> u32 {
         digits += 1;
     }
     sound
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Letters alone never rule out what an alignment would find.
-        #[test]
-        fn names_that_align_may_match(name in "[a-f]{2,12} [a-m]{2,70}", at in 0_usize..80, other in "[a-z]{0,4}") {
-            let words = Words::default();
-            let mut changed = name.clone();
-            changed.insert_str(at.min(name.len()), &other);
-            let ((_, a, x), (_, b, y)) = (read(&name, &words), read(&changed, &words));
-            let (short, long, length) = if x.len() <= y.len() { (a, b, x.len()) } else { (b, a, y.len()) };
-            if smith_waterman(x.as_bytes(), y.as_bytes()) >= 0.9 {
-                prop_assert!(short.may_match(length as u16, long), "{x} | {y}");
-            }
-        }
-    }
 }

@@ -236,10 +236,9 @@ impl Titles {
             spare_b[spares_b] = at as u8;
             spares_b += 1;
         }
-        let least_spare = spares_a.min(spares_b);
         // A slip changes few words: where little is shared or much is missing there is no point.
         let lighter = a.weight.min(b.weight);
-        if least_spare <= 6 && shared * 4 >= lighter || spares_a.max(spares_b) <= 2 {
+        if spares_a.min(spares_b) <= 6 && shared * 4 >= lighter || spares_a.max(spares_b) <= 2 {
             for x in &spare_a[..spares_a] {
                 let x = words_a[usize::from(*x)];
                 for spare in &mut spare_b[..spares_b] {
@@ -257,8 +256,7 @@ impl Titles {
         }
         let all = (a.weight + b.weight).saturating_sub(shared).max(1);
         let same_proper = (a.proper != 0 && a.proper == b.joined) || (b.proper != 0 && b.proper == a.joined);
-        // Who begins with the other has its words, but for one that a number turns into a part.
-        let same_proper = same_proper || (least_spare <= 1 && self.begins(a, b));
+        let same_proper = same_proper || self.begins(a, b);
         if a.is_generic || b.is_generic {
             return if shared * 100 >= all * 85 { SIMILAR } else { DIFFERENT };
         }
