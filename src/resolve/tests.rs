@@ -494,6 +494,17 @@ fn what_changes_gives_the_result_of_a_full_run_with_less_work() {
     assert_eq!(state.groups(), expected.groups());
     assert!(update.compared * 5 < full.compared, "{} of {}", update.compared, full.compared);
 
+    // Records that change again and again wear it out.
+    let all: Vec<(&str, &str)> =
+        (0..second.len() as u32).map(|record| (second.source_name(record), second.key(record))).collect();
+    let mut worn = State::of(&second, &profile, &full, &[], &Decisions::default(), BUDGET).unwrap();
+    for _ in 0..2 {
+        assert!(worn.can_follow(&second));
+        worn.update(&profile, &second, &Changes { changed: &all, ..Changes::default() });
+    }
+    assert!(!worn.can_follow(&second));
+    assert_eq!(worn.groups(), expected.groups());
+
     // A decision is taken up, and taken back.
     let group = state.groups().into_iter().next().unwrap();
     let (one, other) = (&group[0], &group[1]);

@@ -65,9 +65,11 @@ type Decided<'a> = (Name<'a>, Name<'a>);
 
 impl State {
     /// Whether this state can follow to a table. A feature that was unknown when the weights were
-    /// learned has to be looked at in all records.
+    /// learned has to be looked at in all records; and what went or changed keeps its handle, so a
+    /// state that mostly consists of such is made anew.
     pub fn can_follow(&self, table: &FeatureTable) -> bool {
-        table.features().all(|feature| self.features.contains(feature))
+        let alive = self.alive.iter().filter(|is_alive| **is_alive).count();
+        alive * 2 >= self.alive.len() && table.features().all(|feature| self.features.contains(feature))
     }
 
     /// Takes up whatever is different in all records there are and all decisions in force.
