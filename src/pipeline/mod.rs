@@ -53,10 +53,10 @@ pub use publish::{Publication, publish};
 pub use reading::read_records;
 pub use resolve::{
     Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, KeptApart, Kind, Labelling,
-    LeastAlike, Measured, Named, Numbered, Queue, Read, ResolveError, ResolveRequest, ResolveText, Resolved,
-    Reviewed, Shares, ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, Sketch,
-    TypedText, Undone, Waiting, Wish, Wishing, decide, decisions, evaluate_truth, explain_pair, keep_labels,
-    resolve, resolve_texts, review, show_entry, take_down,
+    LeastAlike, LeftBehind, Measured, Named, Numbered, Queue, Read, ResolveError, ResolveRequest,
+    ResolveText, Resolved, Reviewed, Shares, ShownComparison, ShownEntry, ShownPair, ShownPreference,
+    ShownType, ShownValue, Sketch, TypedText, Undone, Waiting, Wish, Wishing, decide, decisions,
+    evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts, review, show_entry, take_down,
 };
 pub use searching::{Reader, searching, searching_in};
 pub use serving::{Served, Serving};

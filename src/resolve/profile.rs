@@ -565,6 +565,10 @@ impl Reader<'_> {
                 self.problem(chances, format!("the chances of `{level}` must lie between 0 and 1"));
             }
         }
+        if raw.levels.is_empty() {
+            let message = format!("it declares no levels; there are {}", known.join(", "));
+            self.problem(&raw.feature, message);
+        }
         let mut places = vec![0_u8; known.len() + 1];
         for (raw_level, level) in known.iter().enumerate() {
             if let Some(chances) = raw.levels.get(*level) {

@@ -108,6 +108,12 @@ fn every_problem_of_a_profile_is_reported_with_its_line() {
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert_eq!(problems[0].line, line("title.pears"));
     assert_eq!(problems[1].line, line("port = "));
+    let empty = "[[compare]]\nfeature = \"nothing\"\nkind = \"code\"\n[compare.levels]\n";
+    let text = format!("{INSTANCE}\n{}", empty.repeat(70));
+    let problems = Profile::parse(&text, WORDS).err().unwrap();
+    assert!(
+        problems.iter().filter(|problem| problem.message.starts_with("it declares no levels")).count() >= 70
+    );
     let problems = Profile::parse("profile = \"x\"\n\nbands = 3\n", WORDS).err().unwrap();
     assert_eq!(problems[0].line, 3);
 }

@@ -317,3 +317,133 @@ fn a_profile_narrows_the_report_and_not_the_run() {
     let help = desk.run("pinakes resolve --help").ok().text();
     assert!(help.contains("All are resolved all the same"), "{help}");
 }
+
+/// Who joins two is told whom one of them had to leave.
+#[test]
+fn a_join_names_those_it_leaves_behind() {
+    let desk = editions("First edition", "Second edition");
+    let joined = desk.run("pinakes resolve join north/1 west/x").ok();
+    let told =
+        "south/a is in another entry now: the veto `conflicting editions` stands between their members";
+    assert!(joined.complaint().contains(told), "{}", joined.complaint());
+    assert_eq!(members(&desk, "north/1"), ["north/1", "west/x"]);
+    let quiet = desk.run("pinakes resolve undo 1 --json").ok().json();
+    assert_eq!(quiet["left_behind"], serde_json::Value::Null, "{quiet:#}");
+}
+
+/// A record that came after the last run has not been compared with anything.
+#[test]
+fn records_that_no_run_has_seen_are_not_explained() {
+    let desk = shelf();
+    books(&desk, "late", "n,Walden,\"Thoreau, Henry David\",,Ticknor and Fields,Boston,1854,English,,357,\n");
+    for asked in ["explain late/n north/1", "show late/n"] {
+        let told = desk.run(&format!("pinakes resolve {asked}")).exits(2);
+        assert!(told.complaint().contains("`late/n` came after the last run"), "{}", told.complaint());
+    }
+    desk.run("pinakes resolve never late/n north/2").ok();
+    let decided = desk.run("pinakes resolve decisions --json").ok().json();
+    assert_eq!(decided[0]["score"], serde_json::Value::Null, "{decided:#}");
+}
+
+/// Of decisions about two records those count that say the same as the last.
+#[test]
+fn explain_names_the_decisions_that_count() {
+    let desk = shelf();
+    for (decision, counting) in [("never", vec![1]), ("join", vec![2]), ("never", vec![1, 3])] {
+        desk.run(&format!("pinakes resolve {decision} north/2 south/b")).ok();
+        let told = desk.run("pinakes resolve explain south/b north/2 --json").ok().json();
+        assert_eq!(told["decisions"], serde_json::json!(counting), "{told:#}");
+    }
+    let others = desk.run("pinakes resolve explain 'south/b#work' 'north/2#work' --json").ok().json();
+    assert_eq!(others["decisions"], serde_json::json!([]), "{others:#}");
+}
+
+/// An accepted pair may settle one that was to be asked about next.
+#[test]
+fn review_asks_about_what_still_waits() {
+    let desk = Desk::new();
+    let row = |id: &str, title: &str, year: &str| {
+        format!("{id},{title},\"Ray, John\",,Murray,London,{year},English,,320,\n")
+    };
+    let profile = std::fs::read_to_string(project("mappings/resolve/instance.toml")).unwrap();
+    assert!(profile.contains("merge  = 0.5\nreview = 0.1"), "the bands are written otherwise");
+    let wide = profile.replace("merge  = 0.5\nreview = 0.1", "merge  = 0.9999999\nreview = 0.001");
+    desk.write("catalogue/mappings/resolve/instance.toml", wide);
+    let title = "Flora of the northern coast";
+    books(&desk, "north", &row("1", title, "1901"));
+    books(&desk, "south", &row("a", title, "1901"));
+    books(&desk, "west", &row("x", title, "1901"));
+    resolve(&desk);
+    let waiting = desk.run("pinakes resolve review --json").ok().json();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(3), "{waiting:#}");
+    // Two joins make one entry of the three; the third pair needs no answer.
+    let typed = desk.run_with("script -qec 'pinakes resolve review' /dev/null", b"y\ny\ny\n").ok().text();
+    assert_eq!(typed.matches("one? [y]es").count(), 2, "{typed}");
+    assert_eq!(members(&desk, "north/1"), ["north/1", "south/a", "west/x"]);
+    assert_eq!(desk.run("pinakes resolve decisions --json").ok().json().as_array().map(Vec::len), Some(2));
+}
+
+/// A copy is known by its name wherever it lies, and is not printed into itself.
+#[test]
+fn copies_of_texts_are_checked_where_they_lie() {
+    let desk = Desk::new();
+    desk.run("pinakes mapping show resolve/words > words.toml && pinakes mapping check words.toml").ok();
+    desk.run("mkdir resolve && cp words.toml resolve/ && cd resolve && pinakes mapping check words.toml")
+        .ok();
+    desk.write("words.toml", "small = 3\n");
+    let told = desk.run("pinakes mapping check words.toml").exits(1);
+    assert!(told.complaint().contains("words.toml:1"), "{}", told.complaint());
+    desk.run("mkdir -p catalogue/mappings/resolve").ok();
+    let told =
+        desk.run("pinakes mapping show resolve/words > catalogue/mappings/resolve/words.toml").exits(2);
+    assert!(told.complaint().contains("is empty, perhaps by printing into it"), "{}", told.complaint());
+}
+
+/// An article is no other publication because one format says that it is a part, and another of what.
+#[test]
+fn parts_that_only_name_their_host_have_no_other_level() {
+    let desk = Desk::new();
+    desk.write(
+        "north.mrk",
+        "=LDR  00000naa a2200000 i 4500\n=001  p1\n=100  1\\$aRay, John,$eauthor\n\
+         =245  10$aHedges of the north /$cJohn Ray.\n=264  \\1$aLondon :$bMurray,$c1901.\n\
+         =773  0\\$tGarden history$gVol. 3 (1901)\n\n",
+    );
+    desk.write(
+        "south.xml",
+        r#"<mods xmlns="http://www.loc.gov/mods/v3"><titleInfo><title>Hedges of the north</title></titleInfo>
+        <name type="personal"><namePart>Ray, John</namePart><role><roleTerm>author</roleTerm></role></name>
+        <originInfo><publisher>Murray</publisher><dateIssued>1901</dateIssued><issuance>monographic</issuance></originInfo>
+        <relatedItem type="host"><titleInfo><title>Garden history</title></titleInfo></relatedItem>
+        <recordInfo><recordIdentifier>q1</recordIdentifier></recordInfo></mods>"#,
+    );
+    desk.run("pinakes import --quiet --source north north.mrk").ok();
+    desk.run("pinakes import --quiet --source south south.xml").ok();
+    resolve(&desk);
+    let told = desk.run("pinakes resolve explain north/p1 south/q1 --json").ok().json();
+    assert_eq!(told["veto"], serde_json::Value::Null, "{told:#}");
+}
+
+/// What others named is asked about as everything else.
+#[test]
+fn things_with_names_from_elsewhere_are_shown() {
+    let desk = Desk::new();
+    desk.write(
+        "odyssey.ttl",
+        "@prefix bf: <http://id.loc.gov/ontologies/bibframe/> .
+         @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+         <http://elsewhere.example/w#1> a bf:Work, bf:Text ; bf:title [ a bf:Title ; bf:mainTitle \"The Odyssey\" ] ;
+           bf:contribution [ a bf:PrimaryContribution ; bf:agent <http://elsewhere.example/homer> ] .
+         <http://elsewhere.example/homer> a bf:Person ; rdfs:label \"Homer\" .
+         <http://elsewhere.example/i1> a bf:Instance ; bf:instanceOf <http://elsewhere.example/w#1> ;
+           bf:title [ a bf:Title ; bf:mainTitle \"The Odyssey\" ] .",
+    );
+    desk.run("pinakes import --quiet --source rdf odyssey.ttl").ok();
+    resolve(&desk);
+    for name in ["http://elsewhere.example/homer", "http://elsewhere.example/w#1"] {
+        let entries = rows(&desk, &format!("SELECT ?e {{ ?e pin:member <{name}> }}"));
+        let own = members(&desk, &entries[0]);
+        assert_eq!(own, [format!("rdf/http://elsewhere.example/i1#{name}")]);
+        assert_eq!(members(&desk, &own[0]), own);
+    }
+}

@@ -121,6 +121,9 @@ impl Show {
         let Some(text) = texts.iter().find(is_meant) else {
             bail!("there is no `{name}`; `pinakes mapping list` names what there is");
         };
+        if let (Some(file), true) = (&text.own, text.text.trim().is_empty()) {
+            bail!("`{file}` is empty, perhaps by printing into it; without it the shipped text is in force");
+        }
         output::line(text.text.trim_end())?;
         Ok(Done::Well)
     }

@@ -2,7 +2,7 @@
 
 use super::super::progress::Progress;
 use super::super::{Done, General, now, output};
-use pinakes::pipeline::{self, Act, Decided, Session, Wish, Wishing};
+use pinakes::pipeline::{self, Act, Decided, LeftBehind, Session, Wish, Wishing};
 
 /// What every decision takes.
 #[derive(clap::Args)]
@@ -123,7 +123,7 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
     if general.json {
         output::json(decided)?;
     } else {
-        let Decided { decision, act, named, undoes, resolved } = decided;
+        let Decided { decision, act, named, undoes, left_behind, resolved } = decided;
         let named = named.join(" ");
         let about = match undoes {
             Some(undone) => format!("decision {} ({} {named})", undone.decision, undone.act),
@@ -136,6 +136,10 @@ fn report(general: &General, decided: &Decided) -> anyhow::Result<Done> {
             output::number(resolved.changed),
             output::number(resolved.removed)
         ))?;
+        for LeftBehind { member, kept_apart } in left_behind {
+            let why = kept_apart.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            output::say(general, &format!("{member} is in another entry now{why}"));
+        }
         for (number, _) in resolved.replaced.iter().filter(|(_, later)| later == decision) {
             let why = "this one says the opposite of the same records";
             output::say(general, &format!("decision {number} does not count any more: {why}"));

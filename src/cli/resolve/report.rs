@@ -56,7 +56,7 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
             let shards: Vec<String> = told.shards.iter().map(|size| output::number(*size as u64)).collect();
             output::line(&format!(
                 "  {set}: {}, shards of {}, {} looked for",
-                output::count(u64::from(told.agents), "agent"),
+                output::count(u64::from(told.agents), "cleaning agent"),
                 shards.join(" "),
                 output::number(told.entries)
             ))?;

@@ -6,6 +6,7 @@ use super::Profile;
 use super::decide::decide;
 use pinakes::diagnostic::render::printable;
 use pinakes::pipeline::{self, Queue, Session, Sketch, Waiting, Wish, Wishing};
+use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Look at pairs that are too alike to be left alone and not alike enough to be merged
@@ -56,6 +57,7 @@ impl Review {
             return decide(general, &Wish::Reject(id.clone()), &wishing);
         }
         let Queue { pairs, more } = self.queue(general)?;
+        let asks = !self.list && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if general.json {
             output::json(&pairs)?;
             return Ok(Done::Well);
@@ -64,27 +66,40 @@ impl Review {
             output::line("nothing waits for review")?;
             return Ok(Done::Well);
         }
-        let asks = !self.list && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        let mut done = Done::Well;
-        for pair in &pairs {
-            show(pair)?;
-            let pair = &pair.pair;
-            if asks && !pair.gone {
-                match ask()? {
-                    Answer::Accept => {
-                        done = done.and(decide(general, &Wish::Accept(pair.id.clone()), &wishing)?)
-                    }
-                    Answer::Reject => {
-                        done = done.and(decide(general, &Wish::Reject(pair.id.clone()), &wishing)?)
-                    }
-                    Answer::Skip => {}
-                    Answer::Quit => break,
-                }
-            }
+        if asks {
+            return self.ask_about(pairs, &wishing, general);
         }
-        if more > 0 && !asks {
+        pairs.iter().try_for_each(show)?;
+        if more > 0 {
             let more = output::count(more as u64, "more pair");
             output::say(general, &format!("{more}; `--limit 0` shows all"));
+        }
+        Ok(Done::Well)
+    }
+
+    /// Asks about one pair after the other. A decision may settle others, so what waits is looked up
+    /// again after each.
+    fn ask_about(
+        &self,
+        mut pairs: Vec<Waiting>,
+        wishing: &Wishing,
+        general: &General,
+    ) -> anyhow::Result<Done> {
+        let mut done = Done::Well;
+        let mut asked = BTreeSet::new();
+        while let Some(waiting) = pairs.iter().find(|waiting| !asked.contains(&waiting.pair.id)) {
+            show(waiting)?;
+            let id = waiting.pair.id.clone();
+            asked.insert(id.clone());
+            let answer = if waiting.pair.gone { Answer::Skip } else { ask()? };
+            let wish = match answer {
+                Answer::Accept => Wish::Accept(id),
+                Answer::Reject => Wish::Reject(id),
+                Answer::Skip => continue,
+                Answer::Quit => break,
+            };
+            done = done.and(decide(general, &wish, wishing)?);
+            pairs = self.queue(general)?.pairs;
         }
         Ok(done)
     }

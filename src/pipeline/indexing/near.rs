@@ -5,12 +5,14 @@
 //! other, so each is read from the store once.
 
 use crate::catalogue::CatalogueError;
-use oxrdf::{NamedNode, Triple};
+use oxrdf::{NamedNode, Term, Triple};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many statements are held; then all are let go.
-const MOST: usize = 200_000;
+/// About so many bytes are held; then all are let go.
+const MOST: usize = 64 << 20;
+/// What a statement takes beside its texts.
+const STATEMENT: usize = 200;
 
 /// Statements about works and hubs, and the names of agents and subjects. The store must not change
 /// while it is used.
@@ -48,7 +50,7 @@ struct Recent(Mutex<Held>);
 #[derive(Default)]
 struct Held {
     known: FxHashMap<NamedNode, Arc<[Triple]>>,
-    statements: usize,
+    bytes: usize,
 }
 
 impl Recent {
@@ -60,13 +62,22 @@ impl Recent {
         // Two that read the same at once find the same.
         let found: Arc<[Triple]> = read()?.into();
         let mut held = held();
-        if held.statements > MOST {
+        if held.bytes > MOST {
             *held = Held::default();
         }
-        held.statements += found.len() + 1;
+        held.bytes += STATEMENT + found.iter().map(size).sum::<usize>();
         held.known.insert(node.clone(), Arc::clone(&found));
         Ok(found)
     }
+}
+
+fn size(triple: &Triple) -> usize {
+    let object = match &triple.object {
+        Term::Literal(literal) => literal.value().len(),
+        Term::NamedNode(node) => node.as_str().len(),
+        _ => 0,
+    };
+    STATEMENT + object
 }
 
 #[cfg(test)]
@@ -89,6 +100,6 @@ mod tests {
             reads
         };
         assert_eq!([whole(1, 3), whole(1, 3), whole(2, 1)], [1, 1, 2]);
-        assert_eq!([whole(3, MOST), whole(4, 1), whole(1, 3)], [3, 4, 5]);
+        assert_eq!([whole(3, MOST / STATEMENT), whole(4, 1), whole(1, 3)], [3, 4, 5]);
     }
 }

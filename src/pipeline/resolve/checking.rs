@@ -34,10 +34,18 @@ pub struct TypedText {
 impl TypedText {
     /// `None` for what is, by its place, no text that records are resolved by.
     pub fn of(file: &Path) -> Option<Self> {
+        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         let parts: Vec<String> =
-            file.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        let below = parts.get(parts.iter().rposition(|part| part == "resolve")? + 1..)?;
-        let below: Vec<&str> = below.iter().map(String::as_str).collect();
+            whole.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+        let below = parts.get(parts.iter().rposition(|part| part == "resolve").map_or(0, |at| at + 1)..)?;
+        let mut below: Vec<&str> = below.iter().map(String::as_str).collect();
+        // A copy made elsewhere is known by its name, unless it is a rule file.
+        if let [.., name] = below.as_slice()
+            && ["words.toml", "instance.toml", "work.toml", "agent.toml"].contains(name)
+            && !std::fs::read_to_string(&whole).unwrap_or_default().contains("[concordance]")
+        {
+            below = vec![name];
+        }
         let asked = |name: &str| Asked::ALL.into_iter().find(|asked| asked.name() == name);
         let role = match below.as_slice() {
             ["words.toml"] => Role::Words,

@@ -5,6 +5,7 @@ use super::decisions::{self, Act, Decision, Named, Numbered};
 use super::entity::Kind;
 use super::explaining::{explain_things, not_alike, profile_of};
 use super::finding::{Finder, Thing};
+use super::refusing::{self, KeptApart};
 use super::reviewing::Reviewed;
 use super::{PipelineError, ResolveError, ResolveRequest, Resolved};
 use crate::pipeline::{Session, Watch};
@@ -39,8 +40,19 @@ pub struct Decided {
     pub named: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<Undone>,
+    /// Who was with one of two that were joined, and cannot be with both.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_behind: Vec<LeftBehind>,
     #[serde(flatten)]
     pub resolved: Resolved,
+}
+
+/// A member that does not follow into the entry of two that were joined.
+#[derive(Debug, serde::Serialize)]
+pub struct LeftBehind {
+    pub member: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_apart: Option<KeptApart>,
 }
 
 /// A decision that was taken back.
@@ -58,6 +70,7 @@ pub fn decide(
     watch: &mut dyn Watch,
 ) -> Result<Decided, PipelineError> {
     let (number, decision) = take_down(session, wish, wishing)?;
+    let before = with_joined(session, &decision)?;
     let request = ResolveRequest { time: wishing.time.clone(), ..ResolveRequest::default() };
     let resolved = super::resolve(session, &request, watch)?;
     let names = |decision: &Decision| -> Vec<String> {
@@ -73,7 +86,47 @@ pub fn decide(
         named = names(&one.decision);
         undoes = Some(Undone { decision: *undone, act: one.decision.act.name() });
     }
-    Ok(Decided { decision: number, act: decision.act.name(), named, undoes, resolved })
+    let left_behind = left_behind(session, &before)?;
+    Ok(Decided { decision: number, act: decision.act.name(), named, undoes, left_behind, resolved })
+}
+
+/// The members of the entries of two that are joined, the two first.
+fn with_joined(session: &Session, decision: &Decision) -> Result<Vec<Thing>, PipelineError> {
+    let Act::Join { left, right } = &decision.act else { return Ok(Vec::new()) };
+    let Some(cache) = Cache::open_read_only(&session.home)? else { return Ok(Vec::new()) };
+    let finder = Finder { session, cache: &cache };
+    let mut all = vec![finder.thing(&left.to_string())?, finder.thing(&right.to_string())?];
+    for at in 0..2 {
+        let members = finder.members(finder.entry_of(&all[at])?)?;
+        all.extend(members.into_iter().filter(|member| member.named != *left && member.named != *right));
+    }
+    Ok(all)
+}
+
+/// Those of them that are not in the entry of the first now, and what keeps them apart.
+fn left_behind(session: &Session, before: &[Thing]) -> Result<Vec<LeftBehind>, PipelineError> {
+    let ([first, second, ..], Some(cache)) = (before, Cache::open_read_only(&session.home)?) else {
+        return Ok(Vec::new());
+    };
+    let finder = Finder { session, cache: &cache };
+    let entry = finder.entry_of(first)?;
+    if finder.entry_of(second)? != entry {
+        return Ok(Vec::new());
+    }
+    let decided = decisions::decisions(session)?;
+    let refused = refusing::listed(&cache, first.kind)?.unwrap_or_default();
+    let here = finder.members(entry)?;
+    let mut left = Vec::new();
+    for member in &before[2..] {
+        let own = finder.entry_of(member)?;
+        if own != entry {
+            let members = [here.clone(), finder.members(own)?];
+            let refusal = refusing::between(&refused, &members);
+            let kept_apart = refusal.map(|refusal| refusal.kept_apart(&decided));
+            left.push(LeftBehind { member: member.named.to_string(), kept_apart });
+        }
+    }
+    Ok(left)
 }
 
 /// Archives a decision; the next run follows it. Gives its number.

@@ -24,7 +24,12 @@ pub struct Named {
 
 impl std::fmt::Display for Named {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}{}", self.source, self.id, self.node.as_deref().unwrap_or_default())
+        write!(f, "{}/{}", self.source, self.id)?;
+        match self.node.as_deref() {
+            // A name that others gave.
+            Some(node) if !node.starts_with('#') => write!(f, "#{node}"),
+            node => f.write_str(node.unwrap_or_default()),
+        }
     }
 }
 
@@ -136,6 +141,27 @@ impl Decision {
             Act::Undo { .. } => Vec::new(),
         }
     }
+}
+
+/// The decisions in force about two things, by their numbers. The last one says what counts.
+pub(super) fn about(decisions: &[Numbered], left: &Named, right: &Named) -> Vec<u64> {
+    let mut said: Vec<(u64, bool)> = Vec::new();
+    for one in decisions.iter().filter(|one| !one.undone) {
+        let is_both = |a: &Named, b: &Named| (a, b) == (left, right) || (b, a) == (left, right);
+        match &one.decision.act {
+            Act::Join { left: a, right: b } if is_both(a, b) => said.push((one.number, true)),
+            Act::Never { left: a, right: b } if is_both(a, b) => said.push((one.number, false)),
+            Act::Split { member, from } if from.iter().any(|other| is_both(member, other)) => {
+                said.push((one.number, false));
+            }
+            _ => {}
+        }
+    }
+    let last = said.last().copied();
+    said.into_iter()
+        .filter(|(_, together)| last.is_some_and(|last| last.1 == *together))
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// What the decisions in force ask for, of things that are there; and which do not count any more,

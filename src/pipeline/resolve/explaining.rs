@@ -1,7 +1,7 @@
 //! Why are two records one entry, or not?
 
 use super::cache::{Cache, EntryKey};
-use super::decisions::{self, Numbered};
+use super::decisions::{self, Named, Numbered};
 use super::entities::entity_key;
 use super::entity::Kind;
 use super::finding::{Finder, Thing};
@@ -28,7 +28,7 @@ pub struct Explained {
     /// What keeps the two entries apart, where it is not what these two say of themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_apart: Option<KeptApart>,
-    /// Decisions in force that name both.
+    /// Decisions in force about these two.
     pub decisions: Vec<u64>,
     /// The profile that compared them, by its hash.
     pub rules: String,
@@ -47,11 +47,7 @@ pub fn explain_pair(session: &Session, left: &str, right: &str) -> Result<Explai
     let all = decisions::decisions(session)?;
     let apart = Apart { finder: &finder, texts: &texts, things: [&left, &right], entries };
     let kept_apart = apart.reason(&explanation, &all)?;
-    let decided: Vec<u64> = all
-        .iter()
-        .filter(|one| !one.undone && names_both(one, &left, &right))
-        .map(|one| one.number)
-        .collect();
+    let decided = decisions::about(&all, &left.named, &right.named);
     let name = |(kind, id): (Kind, u64)| session.home.graphs.entry(kind.name(), id).into_string();
     Ok(Explained {
         left: left.named.to_string(),
@@ -70,11 +66,9 @@ pub(super) fn not_resolved() -> ResolveError {
     ResolveError::Unknown("nothing was resolved yet; run `pinakes resolve`".to_owned())
 }
 
-fn names_both(one: &Numbered, left: &Thing, right: &Thing) -> bool {
-    let named = one.decision.named();
-    [left, right].iter().all(|thing| {
-        named.iter().any(|named| named.source == thing.named.source && named.id == thing.named.id)
-    })
+/// No run has seen the record yet.
+pub(super) fn not_read(named: &Named) -> ResolveError {
+    ResolveError::Unknown(format!("`{named}` came after the last run; run `pinakes resolve`"))
 }
 
 /// The profile that things of a kind are compared by.
@@ -147,7 +141,9 @@ impl<'a> Beside<'a> {
         for thing in things {
             let key = entity_key(&thing.named.id, &thing.node);
             let record = builder.record(&thing.named.source, &key);
-            let Some(reading) = cache.reading(&thing.named.source, &thing.named.id)? else { continue };
+            let Some(reading) = cache.reading(&thing.named.source, &thing.named.id)? else {
+                return Err(not_read(&thing.named).into());
+            };
             for row in reading.rows.iter().filter(|row| row.asked == asked && !row.feature.is_empty()) {
                 if reading.found.get(row.entity).is_some_and(|found| found.node == thing.node) {
                     builder.add(record, &row.feature, &row.value);

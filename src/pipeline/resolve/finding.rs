@@ -1,7 +1,7 @@
 //! What did somebody mean by a name they typed?
 //!
 //! A record is `SOURCE/ID` or its IRI, a thing in it has its node at the end
-//! (`SOURCE/ID#creator-3f0c…`), an entry is its IRI or the end of it (`instance/3f0c…`). Who names an
+//! (`SOURCE/ID#creator-3f0c…`; `SOURCE/ID#http://…` where others named it), an entry is its IRI or the end of it (`instance/3f0c…`). Who names an
 //! entry where a record is meant has its member, or is told which members there are.
 
 use super::cache::{Cache, EntryKey};
@@ -13,6 +13,7 @@ use crate::ontology::pin;
 use crate::pipeline::Session;
 use crate::record::percent_decode;
 use oxrdf::{GraphName, NamedNode, Term};
+use std::collections::BTreeSet;
 
 /// A catalogue whose merged entries can be asked about.
 pub(super) struct Finder<'a> {
@@ -76,12 +77,17 @@ impl Finder<'_> {
             }
             None => {
                 let Some((source, id)) = text.split_once('/') else { return Ok(None) };
-                match id.rsplit_once('#') {
-                    Some((before, node)) if !is_record(source, id)? => {
-                        (source.to_owned(), before.to_owned(), Some(format!("#{node}")))
+                let mut found = (source.to_owned(), id.to_owned(), None);
+                // Ids and names may have a # of their own; the longest id that there is counts.
+                for (at, _) in id.rmatch_indices('#') {
+                    if is_record(source, &found.1)? {
+                        break;
                     }
-                    _ => (source.to_owned(), id.to_owned(), None),
+                    let node = &id[at + 1..];
+                    let node = if node.contains("://") { node.to_owned() } else { format!("#{node}") };
+                    found = (source.to_owned(), id[..at].to_owned(), Some(node));
                 }
+                found
             }
         };
         Ok(is_record(&source, &id)?.then_some((source, id, node)))
@@ -216,18 +222,29 @@ impl Finder<'_> {
         Ok(members)
     }
 
-    /// The thing behind a node that an entry names as its member.
-    fn member(&self, kind: Kind, node: &NamedNode) -> Result<Option<Thing>, PipelineError> {
-        let Some(rest) = node.as_str().strip_prefix(&self.session.home.graphs.records()) else {
-            // A name that others gave: which records use it, only the cache knows.
-            return Ok(None);
+    /// The things behind a node that an entry names as its member: one, or those of all records that
+    /// use a name others gave.
+    fn member(&self, kind: Kind, node: &NamedNode) -> Result<Vec<Thing>, PipelineError> {
+        let records = self.session.home.graphs.records();
+        let thing = |record: &str| -> Option<Thing> {
+            let (source, id) = record.strip_prefix(&records)?.split_once('/')?;
+            let (source, id) = (percent_decode(source), percent_decode(id));
+            let name = self.session.home.graphs.record(&source, &id);
+            let within: Box<str> = relative(name.as_str(), node.as_str()).into();
+            let shown = (kind != Kind::Instance).then(|| within.to_string());
+            Some(Thing { kind, named: Named { source, id, node: shown }, node: within })
         };
-        let record = rest.split('#').next().unwrap_or(rest);
-        let Some((source, id)) = record.split_once('/') else { return Ok(None) };
-        let (source, id) = (percent_decode(source), percent_decode(id));
-        let name = self.session.home.graphs.record(&source, &id);
-        let within: Box<str> = relative(name.as_str(), node.as_str()).into();
-        let shown = (kind != Kind::Instance).then(|| within.to_string());
-        Ok(Some(Thing { kind, named: Named { source, id, node: shown }, node: within }))
+        if node.as_str().starts_with(&records) {
+            let record = node.as_str().split('#').next().unwrap_or_default();
+            return Ok(thing(record).into_iter().collect());
+        }
+        let mut users = BTreeSet::new();
+        let selection = Selection { subject: Some(node.clone().into()), ..Selection::default() };
+        for quad in self.session.catalogue.backend().quads(&selection)? {
+            if let GraphName::NamedNode(graph) = quad?.graph_name {
+                users.insert(graph);
+            }
+        }
+        Ok(users.iter().filter_map(|record| thing(record.as_str())).collect())
     }
 }

@@ -60,7 +60,10 @@ pub fn keep_labels(
         }
     };
     if count == 0 && !matches!(labelling, Labelling::Nothing) {
-        let message = "the labels speak of no two records of this catalogue; nothing was learned";
+        let message = match labelling {
+            Labelling::Decisions => "nothing that counts was decided about two records; nothing was learned",
+            _ => "the labels speak of no two records of this catalogue; nothing was learned",
+        };
         return Err(ResolveError::Unknown(message.to_owned()).into());
     }
     let entry = Entry::new(Archived::Resolution, "", &note(kind), 0, time).with_payload(text.into_bytes());

@@ -35,7 +35,7 @@ mod understanding;
 mod writing;
 
 pub use checking::{ResolveText, TypedText, resolve_texts};
-pub use deciding::{Decided, Undone, Wish, Wishing, decide, take_down};
+pub use deciding::{Decided, LeftBehind, Undone, Wish, Wishing, decide, take_down};
 pub use decisions::{Act, Decision, Named, Numbered, decisions};
 pub use entity::Kind;
 pub use evaluating::{EvaluateRequest, Evaluated, Measured, evaluate_truth};

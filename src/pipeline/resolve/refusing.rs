@@ -56,7 +56,7 @@ pub enum KeptApart {
     },
     /// Works of one hub that are two expressions of it.
     Expression { hub: String },
-    /// Nothing brought them together to be compared.
+    /// Nothing that the last run kept says why: it did not compare them, or it went by other texts.
     NoKey,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for KeptApart {
             Self::Expression { hub } => {
                 write!(f, "they belong to one hub, {hub}, but language, form or translators are not the same")
             }
-            Self::NoKey => f.write_str("no key that is rare enough brings them together to be compared"),
+            Self::NoKey => f.write_str("the last run did not bring them together: no key that is rare enough is in both, or what counts now did not count then"),
         }
     }
 }

@@ -115,8 +115,9 @@ fn parse(text: &str, more: &[&str]) -> Result<Query, Vec<Problem>> {
         let mut numbers = place.split(':').map(|number| number.parse().unwrap_or(1));
         let (number, column) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(1));
         let start = line_start(text, number);
-        let mut letters = text.get(start..).unwrap_or_default().char_indices();
-        let at = start + letters.nth(column.saturating_sub(1)).map_or(0, |(at, _)| at);
+        let line = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
+        let mut letters = line.char_indices();
+        let at = start + letters.nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
         // Every letter that might stand there would be listed.
         let is_list = reason.starts_with("expected");
         let reason = if is_list { "the query does not parse near here" } else { reason };
