@@ -296,7 +296,9 @@ fn a_rebuild_gives_every_statement_again() {
     ]);
     let everything = || {
         let text = desk.run("pinakes export --graph all --format nquads").ok().text();
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        // Harvesters are told of another store, so it has another step.
+        let kept = text.lines().filter(|line| !line.contains("#listedUpTo>"));
+        let mut lines: Vec<String> = kept.map(str::to_owned).collect();
         lines.sort();
         lines
     };

@@ -310,6 +310,114 @@ fn import_refuses_what_it_cannot_read() {
     );
 }
 
+/// What people take for records: each is named for what it is, with what to do about it.
+#[test]
+fn files_that_hold_no_records_are_named() {
+    let desk = desk();
+    desk.write("books.pdf", "%PDF-1.7\n1 0 obj\n");
+    desk.write("books.zip", b"PK\x03\x04\x14\0\0\0\x08\0books.mrc");
+    desk.write("books.xlsx", b"PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml xl/workbook.xml");
+    desk.write("cover.png", b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR");
+    desk.write("books.mrc.xz", b"\xFD7zXZ\0\0\x04");
+    desk.write("letter.txt", "Dear colleagues\n\nplease find the records attached.\n");
+    check_commands_at(
+        &desk,
+        "import-foreign",
+        "pinakes import --source shop books.pdf
+         pinakes import --source shop --quiet books.zip
+         pinakes import --source shop --quiet books.xlsx
+         pinakes import --source shop --quiet cover.png
+         pinakes import --source shop --quiet books.mrc.xz
+         pinakes import --source shop --quiet letter.txt
+         pinakes import --source shop --quiet page.html
+         pinakes import --source shop --quiet empty.mrc
+         pinakes import --source shop more
+         pinakes import --source shop missing.mrc
+         pinakes import --source shop --format iso2709 books.pdf",
+    );
+}
+
+#[test]
+fn a_format_that_the_content_does_not_look_like_is_questioned() {
+    check_commands(
+        "import-wrong-format",
+        "pinakes import --source shop --format marcxml two.mrc
+         pinakes import --source shop --format csv --dry-run two.mrc
+         pinakes import --source shop --format iso2709 bookshop.csv
+         pinakes import --source shop --format json verbund.marcxml
+         pinakes import --source shop --format trig people.ttl",
+    );
+}
+
+/// Each line of this record is a fault.
+#[test]
+fn a_record_of_many_faults_is_counted_and_not_printed_in_full() {
+    let desk = desk();
+    let head = "000000001 LDR   L 00000nam^a2200000^a^4500\n000000001 24510 L $$aWalden\n";
+    desk.write("many.aleph", format!("{head}{}", "c\n".repeat(1000)));
+    check_commands_at(
+        &desk,
+        "import-many-faults",
+        "pinakes import --source shop many.aleph
+         pinakes import --source shop many.aleph --json --quiet
+         pinakes import --source other many.aleph --messages short -v 2>&1 | grep -c line-syntax
+         pinakes import --source other many.aleph --messages json 2>&1 | grep more",
+    );
+}
+
+/// It once overflowed the stack and ended the process.
+#[test]
+fn a_context_that_is_a_chain_of_terms_is_refused() {
+    let desk = desk();
+    let chain: Vec<String> = (0..50_000).map(|n| format!("\"t{n}\":\"t{}\"", n + 1)).collect();
+    desk.write("chain.jsonld", format!("{{\"@context\":{{{}}},\"t0\":\"v\"}}", chain.join(",")));
+    check_commands_at(
+        &desk,
+        "import-refused-context",
+        "pinakes import --source chain chain.jsonld
+         pinakes rejects",
+    );
+}
+
+/// Whatever a command opens, the message names it.
+#[test]
+fn a_file_that_cannot_be_opened_is_named() {
+    check_commands(
+        "unopened-files",
+        "mkdir all.nq && pinakes export --output all.nq
+         pinakes export --output nowhere/all.nq
+         pinakes query more
+         pinakes man two.mrc
+         pinakes mapping check more
+         pinakes resolve train --labels missing.tsv
+         pinakes vocabulary load missing.ttl
+         rm -f catalogue/pinakes.lock && mkdir catalogue/pinakes.lock
+         pinakes import --source shop two.mrc
+         pinakes status
+         rmdir catalogue/pinakes.lock
+         rm catalogue/pinakes.toml && mkdir catalogue/pinakes.toml
+         pinakes status",
+    );
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_what_is_wanted() {
+    check_commands(
+        "settings",
+        "cp catalogue/pinakes.toml good.toml
+         sed -i 's/^query_seconds = .*/query_seconds = \"sixty\"/' catalogue/pinakes.toml
+         pinakes status
+         sed 's/^query_rows = .*/query_rows = -5/' good.toml > catalogue/pinakes.toml
+         pinakes status
+         sed 's/^query_rows/query_row/' good.toml > catalogue/pinakes.toml
+         pinakes status
+         sed 's/^base = .*//' good.toml > catalogue/pinakes.toml
+         pinakes status
+         sed 's/^base = .*/base = https:library/' good.toml > catalogue/pinakes.toml
+         pinakes status",
+    );
+}
+
 #[test]
 fn a_bad_file_does_not_stop_the_next() {
     check_commands(
@@ -396,6 +504,19 @@ fn query_refuses_what_is_wrong_or_dangerous() {
          pinakes query -e 'ASK {}' names.rq
          pinakes query
          pinakes query -e 'ASK {}' --format papyrus",
+    );
+}
+
+#[test]
+fn query_names_the_word_that_is_wrong() {
+    check_commands(
+        "query-misspelt",
+        "pinakes query --quiet -e 'SELCT ?s WHERE { ?s ?p ?o }'
+         pinakes query --quiet -e 'SELECT ?s WHRE { ?s ?p ?o }'
+         pinakes query --quiet -e 'SELECT ?s { ?s bff:title ?o }'
+         pinakes query --quiet -e 'SELECT ?s { ?s entirely:unknown ?o }'
+         pinakes query --quiet -e 'SELECT ?s { ?s ?p ?o . FILTR (?o > 1) }'
+         pinakes query --quiet -e 'SELECT ?s { ?s ?p \"open }'",
     );
 }
 

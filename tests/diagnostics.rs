@@ -85,9 +85,12 @@ fn check_diagnostic(
     differences: &mut Vec<String>,
 ) {
     let folder = format!("{}/", input.parent().unwrap().display());
+    // What somebody names against the content stands in a file beside the input.
+    let format = fs::read_to_string(case.join("format")).ok().map(|name| name.trim().parse().unwrap());
     let request = Request {
         source: code.slug().to_owned(),
         files: vec![input],
+        format,
         time: "2026-01-01T00:00:00Z".to_owned(),
         ..Request::default()
     };

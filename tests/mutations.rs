@@ -191,6 +191,63 @@ proptest! {
     }
 }
 
+/// JSON of the words that mean something in JSON-LD, in places where they may mean nothing.
+fn json_ld() -> impl Strategy<Value = serde_json::Value> {
+    use serde_json::{Value, json};
+    const WORDS: &[&str] = &[
+        "@context",
+        "@id",
+        "@type",
+        "@graph",
+        "@list",
+        "@set",
+        "@value",
+        "@language",
+        "@index",
+        "@nest",
+        "@reverse",
+        "@included",
+        "@container",
+        "@propagate",
+        "@protected",
+        "@vocab",
+        "@base",
+        "@none",
+        "@json",
+        "@direction",
+        "@version",
+        "@import",
+        "@prefix",
+        "a",
+        "b",
+        "b:c",
+        "_:n",
+        "http://e.example/p",
+        "",
+    ];
+    let leaf = prop_oneof![
+        select(WORDS).prop_map(Value::from),
+        select(vec![json!(null), json!(true), json!(false), json!(1), json!(1.5)]),
+    ];
+    leaf.prop_recursive(6, 40, 6, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..5).prop_map(Value::from),
+            vec((select(WORDS), inner), 0..6).prop_map(|members| {
+                Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(config(2000))]
+
+    #[test]
+    fn json_ld_of_any_shape_is_read_or_refused(value in json_ld()) {
+        check_read(value.to_string().as_bytes(), Format::JsonLd, 16);
+    }
+}
+
 proptest! {
     #![proptest_config(config(500))]
 
@@ -202,7 +259,7 @@ proptest! {
     #[test]
     fn any_bytes_are_text_in_every_character_set((_, Damaged(bytes)) in damaged()) {
         for charset in Charset::ALL {
-            let (mut text, mut faults) = (String::new(), Vec::new());
+            let (mut text, mut faults) = (String::new(), charset::Faults::default());
             charset::decode(&bytes, charset, &mut text, &mut faults);
             prop_assert!(faults.iter().all(|fault| fault.offset < bytes.len()));
             prop_assert_eq!(charset::detect(&bytes, charset), charset::detect(&bytes, charset));

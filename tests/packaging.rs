@@ -59,8 +59,33 @@ fn the_unit_runs_the_server_and_little_else() {
     ] {
         assert_eq!(value(&format!("Service.{key}")), "yes", "{key}");
     }
+    // A query worker that the kernel kills must not take the server with it.
+    assert_eq!(value("Service.OOMPolicy"), "continue");
+    // A writer that gets the signal, too, ends in the middle of a change.
+    assert_eq!(value("Service.KillMode"), "mixed");
     // Longer than the server's own patience, or systemd would kill what it finishes.
     assert!(value("Service.TimeoutStopSec").parse::<u32>().unwrap() > 10);
+}
+
+/// Backups are written to `backups` in the catalogue, and everything else is closed to the server.
+#[test]
+fn the_server_may_write_all_of_its_catalogue() {
+    let unit = unit();
+    let value = |key: &str| unit.get(&format!("Service.{key}")).map(|value| value.trim()).unwrap_or_default();
+    let command = value("ExecStart");
+    let catalogue = command.split_whitespace().skip_while(|word| *word != "--catalogue").nth(1).unwrap();
+    assert_eq!(catalogue, format!("/var/lib/{}", value("StateDirectory")), "systemd makes it, and opens it");
+    for key in ["ReadOnlyPaths", "InaccessiblePaths", "TemporaryFileSystem", "NoExecPaths"] {
+        assert!(!value(key).contains(catalogue), "{key}: {}", value(key));
+    }
+    let instructions = instructions();
+    let all = |word: &str| -> Vec<&str> {
+        instructions.iter().filter(|(name, _)| name == word).map(|(_, rest)| rest.as_str()).collect()
+    };
+    let volume = all("VOLUME")[0];
+    assert!(all("ENV").iter().any(|line| line.contains(&format!("PINAKES_CATALOGUE={volume}"))));
+    let owned = format!("install -d -o pinakes -g pinakes -m 0700 {volume}");
+    assert!(all("RUN").iter().any(|line| line.contains(&owned)), "its user owns the volume");
 }
 
 #[test]

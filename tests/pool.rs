@@ -47,6 +47,9 @@ struct Fixture {
     pool: Arc<Pool>,
 }
 
+/// As if something were merged: queries are about the default graph.
+const HAS_MASTER: bool = true;
+
 const LIMITS: Limits =
     Limits { time: Duration::from_secs(20), memory: 1 << 30, rows: 100_000, bytes: 100_000_000 };
 
@@ -56,7 +59,7 @@ impl Fixture {
         std::fs::create_dir(directory.path().join("spool")).unwrap();
         let store = Embedded::open(&directory.path().join("store")).unwrap();
         store.add(quads).unwrap();
-        snapshot::publish(&store, directory.path()).unwrap();
+        snapshot::publish(&store, directory.path(), HAS_MASTER).unwrap();
         let pool = Arc::new(Pool::new(settings(directory.path(), limits, heavy, queue)).unwrap());
         Self { directory, store, pool }
     }
@@ -213,6 +216,32 @@ fn a_query_that_takes_too_much_memory_is_ended_and_its_worker_alone() {
             assert_eq!(fixture.ask("ASK {}").await.unwrap().rows, 1);
         }
         until("their processes are gone", || fixture.processes().len() == 2).await;
+    });
+}
+
+/// A query is quick for an hour here, and nobody looks at the memory of a quick one: the system alone
+/// keeps the limit.
+#[test]
+fn the_limit_of_memory_holds_for_what_is_faster_than_anybody_looks() {
+    run(async {
+        let fixture = Fixture::new();
+        let limits = Limits { memory: 64 << 20, time: Duration::from_secs(120), ..LIMITS };
+        let settings = settings(fixture.directory.path(), limits, 2, 8);
+        let pool = Pool::new(Settings { quick_time: Duration::from_secs(3600), ..settings }).unwrap();
+        // 16 times as long with every step.
+        let grown =
+            (0..8).fold("'x'".to_owned(), |text, _| format!("REPLACE({text}, 'x', '{}')", "x".repeat(16)));
+        for greedy in [
+            format!("SELECT (STRLEN({grown}) AS ?length) {{}}"),
+            format!("SELECT (GROUP_CONCAT('{}') AS ?all) {{ ?a ?b ?c . ?d ?e ?f }}", "x".repeat(1_000)),
+        ] {
+            let refused = pool.ask(&question(&greedy)).await.unwrap_err();
+            assert!(matches!(refused, Refusal::OutOfMemory(_)), "{refused}");
+            assert_eq!(pool.ask(&question("ASK {}")).await.unwrap().rows, 1);
+        }
+        // One that has enough is not disturbed.
+        let few = question("SELECT (STRLEN(REPLACE('xxxx', 'x', 'xx')) AS ?n) {}");
+        assert_eq!(pool.ask(&few).await.unwrap().rows, 1);
     });
 }
 
@@ -409,7 +438,7 @@ fn a_glance_sees_what_a_worker_sees() {
         for n in 0..20 {
             let quad = Quad::new(node("work/7"), node("n"), Literal::from(n), GraphName::DefaultGraph);
             fixture.store.patch(Vec::new(), vec![quad]).unwrap();
-            let number = snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+            let number = snapshot::publish(&fixture.store, fixture.directory.path(), HAS_MASTER).unwrap();
             let seen = pool.ask(&question(one)).await.unwrap();
             assert_eq!((seen.snapshot, seen.rows), (number, 3 + n));
         }
@@ -426,7 +455,7 @@ fn a_query_after_a_publication_sees_what_was_published() {
         for n in 1..=20 {
             let quad = Quad::new(node("s"), node("p"), Literal::from(n), graph.clone());
             fixture.store.patch(Vec::new(), vec![quad]).unwrap();
-            let number = snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+            let number = snapshot::publish(&fixture.store, fixture.directory.path(), false).unwrap();
             let reply = fixture.ask(count).await.unwrap();
             assert_eq!(reply.snapshot, number);
             // Nothing is merged, so the union is shown.
@@ -436,14 +465,14 @@ fn a_query_after_a_publication_sees_what_was_published() {
         // A publication takes away what nobody holds; workers without work let go of what is old.
         let snapshots = || std::fs::read_dir(fixture.directory.path().join("snapshots")).unwrap().count();
         until("one snapshot and the link to it", || {
-            snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+            snapshot::publish(&fixture.store, fixture.directory.path(), false).unwrap();
             snapshots() <= 3
         })
         .await;
         // Once something is merged, the master is.
         let master = Quad::new(node("s"), node("p"), node("o"), GraphName::DefaultGraph);
         fixture.store.patch(Vec::new(), vec![master]).unwrap();
-        snapshot::publish(&fixture.store, fixture.directory.path()).unwrap();
+        snapshot::publish(&fixture.store, fixture.directory.path(), HAS_MASTER).unwrap();
         let reply = fixture.ask(count).await.unwrap();
         assert!(!reply.union);
         assert!(body(reply.body).contains("\"1\""));

@@ -105,6 +105,32 @@ fn s0_2_a_catalogue_harvests_a_catalogue() {
     }
 }
 
+/// `responseDate` is "the time and date that the response was sent", and no record is from the future.
+#[test]
+fn an_answer_says_when_it_was_given() {
+    let giver = Desk::new();
+    // Quicker than a second each, so the steps of the log are ahead of the clock.
+    for id in ["b1", "b2", "b3", "b4"] {
+        giver.write("one.mrc", marc::book(id, "Walden"));
+        giver.run("pinakes import --source shop one.mrc").ok();
+    }
+    let server = Server::start(&giver, &[]);
+    let now = || jiff::Timestamp::now().as_second();
+    let before = now();
+    let list = server.get("/oai?verb=ListIdentifiers&metadataPrefix=oai_dc", &[]).is(200).text();
+    let after = now();
+    let times = |element: &str| -> Vec<i64> {
+        let (begin, end) = (format!("<{element}>"), format!("</{element}>"));
+        let texts = list.split(&begin).skip(1).map(|rest| rest.split(&end).next().unwrap());
+        texts.map(|text| text.parse::<jiff::Timestamp>().unwrap().as_second()).collect()
+    };
+    let told = times("responseDate")[0];
+    assert!((before..=after).contains(&told), "{told} is not from {before} to {after}");
+    let datestamps = times("datestamp");
+    assert_eq!(datestamps.len(), 4);
+    assert!(datestamps.iter().all(|datestamp| *datestamp < told), "{datestamps:?}, {told}");
+}
+
 /// A harvester that comes while records come in misses none: what was archived before its harvest
 /// and published after it is there when it comes back.
 #[test]
@@ -130,4 +156,32 @@ fn what_comes_in_during_a_harvest_is_not_missed() {
     let count = |desk: &Desk| desk.run(&format!("pinakes query --format csv -e '{title}'")).ok().number();
     assert_eq!(count(&taker), count(&giver));
     assert_eq!(count(&giver), 60);
+}
+
+/// A store that is made anew under a server maps every record anew, so a harvester that comes back is
+/// given all of them: by this server, and by the next one with the same datestamps.
+#[test]
+fn after_a_rebuild_all_records_count_as_changed() {
+    let giver = Desk::new();
+    giver.write("two.mrc", [marc::book("b1", "Walden"), marc::book("b2", "Erewhon")].concat());
+    giver.run("pinakes import --source shop two.mrc").ok();
+    let server = Server::start(&giver, &[]);
+    let list = |server: &Server, from: &str| {
+        server.get(&format!("/oai?verb=ListIdentifiers&metadataPrefix=oai_dc{from}"), &[]).is(200).text()
+    };
+    let of = |text: &str, element: &str| -> Vec<String> {
+        let (begin, end) = (format!("<{element}>"), format!("</{element}>"));
+        text.split(&begin).skip(1).map(|rest| rest.split(&end).next().unwrap().to_owned()).collect()
+    };
+    let told = of(&list(&server, ""), "responseDate").remove(0);
+    for _ in 0..2 {
+        giver.run("pinakes rebuild").ok();
+        let again = list(&server, &format!("&from={told}"));
+        let ids: BTreeSet<String> = of(&again, "identifier").into_iter().collect();
+        assert_eq!(ids, provided(&giver, &["shop"]), "{again}");
+    }
+    let before = of(&list(&server, ""), "datestamp");
+    assert_eq!(server.stop(), Some(0));
+    let server = Server::start(&giver, &[]);
+    assert_eq!(of(&list(&server, ""), "datestamp"), before);
 }

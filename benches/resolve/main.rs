@@ -33,6 +33,7 @@ use pinakes::resolve::{BUDGET, Given, Resolution, resolve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// As in the program itself.
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -213,7 +213,10 @@ pub(super) enum Index {
 
 impl Index {
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        let database = Database::builder().set_cache_size(CACHE).create(path).map_err(failed)?;
+        Self::over(Database::builder().set_cache_size(CACHE).create(path).map_err(failed)?)
+    }
+
+    pub fn over(database: Database) -> Result<Self, ArchiveError> {
         let writing = database.begin_write().map_err(failed)?;
         Tables::open(&writing)?;
         writing.commit().map_err(failed)?;

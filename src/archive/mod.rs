@@ -11,15 +11,19 @@
 //! of people.
 
 mod entry;
+#[cfg(test)]
+mod faults;
 mod index;
+mod medium;
 mod segment;
 mod writing;
 
 pub use entry::{Entry, Kind, Origin, PayloadHash};
 pub use index::{ConcordanceVersion, RecordState, Run, RunReport, SourceCounts, Version};
 
+use crate::disk;
 use entry::write_entry;
-use index::{Index, Place};
+use index::{End, Index, Place};
 use rustc_hash::FxHashSet;
 use segment::Segments;
 use std::io;
@@ -36,6 +40,19 @@ pub enum ArchiveError {
     Index(String),
     #[error("the archive is damaged in {file} at byte {offset}: {reason}")]
     Damaged { file: String, offset: u64, reason: String },
+    /// What was to be appended is synced, and will be indexed when the archive is opened again.
+    #[error("the archive has taken it, but its index failed: {0}")]
+    Unindexed(String),
+    /// What was to be appended may be there in part or in whole.
+    #[error("a failed write to the archive could not be taken back: {0}")]
+    Torn(String),
+}
+
+impl ArchiveError {
+    /// Whether what was to be appended is certain not to be there.
+    pub fn kept_nothing(&self) -> bool {
+        !matches!(self, Self::Unindexed(_) | Self::Torn(_))
+    }
 }
 
 /// Entries are gathered to blocks of this size before compression. At 64 kB a random read
@@ -67,6 +84,10 @@ pub enum Outcome {
 pub struct Archive {
     segments: Segments,
     index: Index,
+    /// Where the segments ended before a write that failed and could not be taken back.
+    torn: Option<End>,
+    /// Something is synced that the index does not know: the next number is not known either.
+    is_unindexed: bool,
     appends: usize,
     /// Known rejects that this process met again.
     rejects_seen: FxHashSet<u64>,
@@ -82,28 +103,30 @@ impl Archive {
     /// The archive in this directory, made if it is not there. What a killed process left
     /// half written is cut off; what it had synced is indexed.
     pub fn open(directory: &Path) -> Result<Self, ArchiveError> {
-        std::fs::create_dir_all(directory)?;
-        let mut archive = Self {
-            segments: Segments::open(&directory.join("segments"))?,
-            index: Index::open(&directory.join("index.redb"))?,
+        disk::create_directory(directory)?;
+        let segments = Segments::open(&directory.join("segments"))?;
+        let mut archive = Self::over(segments, Index::open(&directory.join("index.redb"))?);
+        archive.recover()?;
+        Ok(archive)
+    }
+
+    fn over(segments: Segments, index: Index) -> Self {
+        Self {
+            segments,
+            index,
+            torn: None,
+            is_unindexed: false,
             appends: 0,
             rejects_seen: FxHashSet::default(),
             recent: Mutex::default(),
-        };
-        archive.recover()?;
-        Ok(archive)
+        }
     }
 
     /// For reading beside other readers. Fails when the last writer was killed; then
     /// [`open`](Self::open) must have its turn first.
     pub fn open_read_only(directory: &Path) -> Result<Self, ArchiveError> {
-        let archive = Self {
-            segments: Segments::open(&directory.join("segments"))?,
-            index: Index::open_read_only(&directory.join("index.redb"))?,
-            appends: 0,
-            rejects_seen: FxHashSet::default(),
-            recent: Mutex::default(),
-        };
+        let segments = Segments::open(&directory.join("segments"))?;
+        let archive = Self::over(segments, Index::open_read_only(&directory.join("index.redb"))?);
         archive.segments.must_reach(archive.index.end()?)?;
         if archive.segments.end()? != archive.index.end()? {
             return Err(ArchiveError::Index(
@@ -184,8 +207,18 @@ impl Archive {
     ) -> Result<Vec<Outcome>, ArchiveError> {
         let durable = self.appends % DURABLE_EVERY == DURABLE_EVERY - 1;
         self.appends += 1;
+        if self.is_unindexed {
+            let message = "it failed before, and the archive must be opened again";
+            return Err(ArchiveError::Index(message.to_owned()));
+        }
+        if let Some(end) = self.torn {
+            self.segments.roll_back(end)?;
+            self.torn = None;
+        }
+        let before = self.segments.end()?;
+        let mut synced = false;
         let Self { segments, index, rejects_seen, .. } = self;
-        index.write(durable, |tables| {
+        let written = index.write(durable, |tables| {
             let mut outcomes = Vec::with_capacity(entries.len());
             let mut block = Vec::with_capacity(BLOCK * 2);
             let mut first = tables.next_sequence();
@@ -213,8 +246,23 @@ impl Archive {
             rejects_seen.extend(tables.seen_again.drain(..));
             // The entries count from here on; the index may be lost and read again.
             segments.sync()?;
+            synced = true;
             Ok((outcomes, Some(segments.end()?)))
-        })
+        });
+        match written {
+            Err(error) if synced => {
+                self.is_unindexed = true;
+                Err(ArchiveError::Unindexed(error.to_string()))
+            }
+            Err(error) => match self.segments.roll_back(before) {
+                Ok(()) => Err(error),
+                Err(also) => {
+                    self.torn = Some(before);
+                    Err(ArchiveError::Torn(format!("{error}; {also}")))
+                }
+            },
+            done => done,
+        }
     }
 
     /// The number of the last entry; 0 when there is none.
@@ -291,7 +339,8 @@ impl Archive {
     pub fn append_note(&mut self, entries: &[Entry]) -> Result<u64, ArchiveError> {
         self.appends = DURABLE_EVERY - 1;
         self.append(entries)?;
-        self.last_sequence()
+        // Whoever cannot read its number must not take it for refused.
+        self.last_sequence().map_err(|error| ArchiveError::Unindexed(error.to_string()))
     }
 
     /// The numbers of rejects not yet made good, oldest first.

@@ -2,8 +2,10 @@
 //! graph store PUT and DELETE, an update, a query.
 
 use super::CatalogueError;
+use super::effects::Realm;
 use super::patch::Patch;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// Which statements are asked for; `None` stands for any.
@@ -38,18 +40,14 @@ pub trait Backend: Send + Sync {
         quads: &mut dyn Iterator<Item = Result<Quad, CatalogueError>>,
     ) -> Result<(), CatalogueError>;
 
-    /// Takes all statements of a graph away.
-    fn clear(&self, graph: &GraphName) -> Result<(), CatalogueError>;
+    /// Takes all statements of a graph away but some, all or none.
+    fn clear(&self, graph: &GraphName, but: &FxHashSet<Quad>) -> Result<(), CatalogueError>;
 
     /// Takes statements away and puts others in their place, all or none.
     fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError>;
 
     /// What an update would change. It has passed the guard, and neither loads nor asks elsewhere.
-    fn effects(
-        &self,
-        update: &spargebra::Update,
-        limit: std::time::Duration,
-    ) -> Result<Patch, CatalogueError>;
+    fn effects(&self, update: &spargebra::Update, realm: &Realm<'_>) -> Result<Patch, CatalogueError>;
 
     /// Carries a patch out, all or nothing. Doing it again changes nothing.
     fn apply(&self, patch: &Patch) -> Result<(), CatalogueError>;

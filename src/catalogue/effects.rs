@@ -1,9 +1,12 @@
 //! What would an update do? Its operations are carried out one after the other in a transaction
 //! that is thrown away, and what each of them changes is noted.
 
+use super::graphs::{Graphs, Owner};
 use super::patch::Patch;
+use super::pool::algebra;
+use super::spelling::has_spellings;
 use super::{CatalogueError, services};
-use oxigraph::sparql::{QueryResults, QuerySolution, SparqlEvaluator};
+use oxigraph::sparql::{QueryEvaluationError, QueryResults, QuerySolution, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store, Transaction};
 use oxrdf::{BlankNode, GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
 use rustc_hash::FxHashMap;
@@ -19,17 +22,59 @@ pub(super) fn effects(
     store: &Store,
     evaluator: &dyn Fn() -> SparqlEvaluator,
     update: &Update,
+    realm: &Realm<'_>,
 ) -> Result<Patch, CatalogueError> {
-    let mut work = Work { transaction: store.start_transaction()?, patch: Patch::default() };
+    let mut work = Work { transaction: store.start_transaction()?, patch: Patch::default(), bytes: 0, realm };
     for operation in &update.operations {
         work.carry_out(evaluator, operation)?;
     }
     Ok(work.patch)
 }
 
+/// The most statements that one update may add and take away.
+pub const MOST_CHANGES: usize = 1_000_000;
+/// The most bytes that their terms may have together.
+const MOST_BYTES: usize = 256 << 20;
+
+/// What people may write: everything but what the program and the sources keep.
+pub struct Realm<'a> {
+    pub graphs: &'a Graphs,
+    /// The default graph holds merged entries.
+    pub has_master: bool,
+}
+
+impl Realm<'_> {
+    /// Refuses to write a graph that others own.
+    pub fn check(&self, graph: &GraphName) -> Result<(), CatalogueError> {
+        let advice = match self.graphs.owner(graph) {
+            Owner::People => return Ok(()),
+            Owner::Source => {
+                "says what its source says, and changes when the record does: import the record anew"
+            }
+            Owner::Program => "is kept by the catalogue itself, and cannot be written",
+        };
+        Err(CatalogueError::Protected(format!("nothing was changed: the graph {graph} {advice}")))
+    }
+
+    /// Refuses to empty a graph that others own, or share.
+    pub fn check_emptying(&self, graph: &GraphName) -> Result<(), CatalogueError> {
+        if *graph == GraphName::DefaultGraph && self.has_master {
+            return Err(CatalogueError::Protected(
+                "nothing was changed: the default graph holds the merged catalogue, which `pinakes resolve` \
+                 makes of the records, and cannot be emptied or replaced; delete single statements instead"
+                    .to_owned(),
+            ));
+        }
+        self.check(graph)
+    }
+}
+
 struct Work<'a> {
     transaction: Transaction<'a>,
     patch: Patch,
+    /// Of all terms that were added or taken away so far.
+    bytes: usize,
+    realm: &'a Realm<'a>,
 }
 
 impl Work<'_> {
@@ -49,6 +94,7 @@ impl Work<'_> {
                 let mut query =
                     Query::Select { dataset: using.clone(), pattern: (**pattern).clone(), base_iri: None };
                 services::refuse(&mut query)?;
+                algebra::check(&query).map_err(|excess| CatalogueError::TooComplex(excess.to_string()))?;
                 let (removed, added) = self.solve(evaluator, query, delete, insert)?;
                 // All is taken away before anything is added.
                 removed.into_iter().try_for_each(|quad| self.remove(quad))?;
@@ -61,6 +107,7 @@ impl Work<'_> {
                     let message = format!("the graph {graph} is there already");
                     return if *silent { Ok(()) } else { Err(CatalogueError::Evaluation(message)) };
                 }
+                self.realm.check(&graph.clone().into())?;
                 self.transaction.insert_named_graph(graph);
                 self.patch.create(graph.clone());
                 Ok(())
@@ -79,13 +126,20 @@ impl Work<'_> {
         delete: &[GroundQuadPattern],
         insert: &[QuadPattern],
     ) -> Result<(Vec<Quad>, Vec<Quad>), CatalogueError> {
-        let failed = |error: &dyn std::fmt::Display| CatalogueError::Evaluation(error.to_string());
+        let failed = |error: QueryEvaluationError| match error {
+            // The disk, and nothing that whoever sent the update could mend.
+            QueryEvaluationError::Dataset(error) => match error.downcast::<StorageError>() {
+                Ok(error) => CatalogueError::from(*error),
+                Err(error) => CatalogueError::Store(error.to_string()),
+            },
+            error => CatalogueError::Evaluation(error.to_string()),
+        };
         let prepared = evaluator().for_query(query).on_transaction(&self.transaction);
-        let answer = prepared.execute().map_err(|error| failed(&error))?;
+        let answer = prepared.execute().map_err(failed)?;
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         if let QueryResults::Solutions(solutions) = answer {
             for solution in solutions {
-                let solution = solution.map_err(|error| failed(&error))?;
+                let solution = solution.map_err(failed)?;
                 removed.extend(delete.iter().filter_map(|pattern| ground(pattern, &solution)));
                 let mut fresh = FxHashMap::default();
                 added.extend(insert.iter().filter_map(|pattern| fill(pattern, &solution, &mut fresh)));
@@ -95,22 +149,53 @@ impl Work<'_> {
     }
 
     fn add(&mut self, quad: Quad) -> Result<(), CatalogueError> {
-        if !self.transaction.contains(&quad)? {
+        self.realm.check(&quad.graph_name)?;
+        if self.stored(&quad)?.is_none() {
             self.transaction.insert(&quad);
-            self.patch.add(quad);
+            let stored = self.stored(&quad)?.unwrap_or(quad);
+            self.count(&stored)?;
+            self.patch.add(stored);
         }
         Ok(())
     }
 
     fn remove(&mut self, quad: Quad) -> Result<(), CatalogueError> {
-        if self.transaction.contains(&quad)? {
-            self.transaction.remove(&quad);
-            self.patch.remove(quad);
+        self.realm.check(&quad.graph_name)?;
+        if let Some(stored) = self.stored(&quad)? {
+            self.transaction.remove(&stored);
+            self.count(&stored)?;
+            self.patch.remove(stored);
         }
         Ok(())
     }
 
-    /// Empties graphs; of named ones not even the name stays if they are dropped.
+    /// A statement as the store has it: of a typed number or date it keeps the value and not the
+    /// spelling. What is remembered of an update must be spelt as it will be found.
+    fn stored(&self, quad: &Quad) -> Result<Option<Quad>, CatalogueError> {
+        if !has_spellings(quad) {
+            return Ok(self.transaction.contains(quad)?.then(|| quad.clone()));
+        }
+        let mut found = self.transaction.quads_for_pattern(
+            Some(quad.subject.as_ref()),
+            Some(quad.predicate.as_ref()),
+            Some(quad.object.as_ref()),
+            Some(quad.graph_name.as_ref()),
+        );
+        Ok(found.next().transpose()?)
+    }
+
+    /// An update that is archived must be applied, whatever it takes: so it may not be too large.
+    fn count(&mut self, quad: &Quad) -> Result<(), CatalogueError> {
+        self.bytes += length(quad);
+        if self.patch.len() < MOST_CHANGES && self.bytes <= MOST_BYTES {
+            return Ok(());
+        }
+        Err(too_many())
+    }
+
+    /// Empties graphs; of named ones not even the name stays if they are dropped. *All* graphs are
+    /// those of people: the program's own are not among them, and a catalogue with records or
+    /// merged entries is not emptied at all.
     fn clear(&mut self, target: &GraphTarget, silent: bool, is_drop: bool) -> Result<(), CatalogueError> {
         let mut graphs: Vec<GraphName> = Vec::new();
         match target {
@@ -124,12 +209,18 @@ impl Work<'_> {
             GraphTarget::DefaultGraph => graphs.push(GraphName::DefaultGraph),
             GraphTarget::NamedGraphs | GraphTarget::AllGraphs => {
                 for name in self.transaction.named_graphs().collect::<Result<Vec<_>, StorageError>>()? {
-                    graphs.push(name.into());
+                    let graph = GraphName::from(name);
+                    if self.realm.graphs.owner(&graph) != Owner::Program {
+                        graphs.push(graph);
+                    }
                 }
                 if *target == GraphTarget::AllGraphs {
                     graphs.push(GraphName::DefaultGraph);
                 }
             }
+        }
+        for graph in &graphs {
+            self.realm.check_emptying(graph)?;
         }
         for graph in graphs {
             let quads: Vec<Quad> = self
@@ -144,6 +235,34 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses a change that is too large to be archived.
+pub fn check_size(patch: &Patch) -> Result<(), CatalogueError> {
+    let bytes: usize = patch.added.iter().chain(&patch.removed).map(length).sum();
+    if patch.len() <= MOST_CHANGES && bytes <= MOST_BYTES { Ok(()) } else { Err(too_many()) }
+}
+
+fn too_many() -> CatalogueError {
+    CatalogueError::TooComplex(format!(
+        "nothing was changed: it would change more than {MOST_CHANGES} statements, or more than {} MB of \
+         them; change some at a time",
+        MOST_BYTES >> 20
+    ))
+}
+
+/// About how long the terms of a statement are.
+fn length(quad: &Quad) -> usize {
+    let subject = match &quad.subject {
+        NamedOrBlankNode::NamedNode(node) => node.as_str().len(),
+        NamedOrBlankNode::BlankNode(node) => node.as_str().len(),
+    };
+    let object = match &quad.object {
+        Term::NamedNode(node) => node.as_str().len(),
+        Term::BlankNode(node) => node.as_str().len(),
+        Term::Literal(literal) => literal.value().len(),
+    };
+    subject + quad.predicate.as_str().len() + object
 }
 
 fn graph_of(name: &spargebra::term::GraphName) -> GraphName {

@@ -2,20 +2,20 @@
 //! without its HTTP client.
 
 use super::backend::{Backend, GraphNames, Quads, Row, Selection};
+use super::effects::{self, Realm};
 use super::patch::Patch;
 use super::results::{self, Answer};
-use super::{CatalogueError, effects, services, syntax};
+use super::{CatalogueError, services, syntax};
 use crate::ontology::sparql_parser;
-use oxigraph::sparql::{CancellationToken, QueryEvaluationError, QueryResults, SparqlEvaluator};
+use oxigraph::sparql::{QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
 #[cfg(not(feature = "rocksdb"))]
 use oxrdfio::RdfFormat;
+use rustc_hash::FxHashSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
 
 /// Roughly what the bulk loader may use for one batch. Its default, 2 GB a thread, is more
 /// than a whole import should take.
@@ -176,8 +176,11 @@ impl Backend for Embedded {
         Ok(loader.commit()?)
     }
 
-    fn clear(&self, graph: &GraphName) -> Result<(), CatalogueError> {
-        Ok(self.to_write().clear_graph(graph)?)
+    fn clear(&self, graph: &GraphName, but: &FxHashSet<Quad>) -> Result<(), CatalogueError> {
+        let mut transaction = self.to_write().start_transaction()?;
+        transaction.clear_graph(graph)?;
+        but.iter().for_each(|quad| transaction.insert(quad));
+        Ok(transaction.commit()?)
     }
 
     fn patch(&self, removed: Vec<Quad>, added: Vec<Quad>) -> Result<(), CatalogueError> {
@@ -194,21 +197,8 @@ impl Backend for Embedded {
         Ok(transaction.commit()?)
     }
 
-    fn effects(&self, update: &spargebra::Update, limit: Duration) -> Result<Patch, CatalogueError> {
-        let token = CancellationToken::new();
-        let evaluator = || SparqlEvaluator::new().with_cancellation_token(token.clone());
-        let (done, waiting) = mpsc::channel::<()>();
-        std::thread::scope(|scope| {
-            let watched = token.clone();
-            scope.spawn(move || {
-                if waiting.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-                    watched.cancel();
-                }
-            });
-            let found = effects::effects(&self.store, &evaluator, update);
-            drop(done);
-            found
-        })
+    fn effects(&self, update: &spargebra::Update, realm: &Realm<'_>) -> Result<Patch, CatalogueError> {
+        effects::effects(&self.store, &SparqlEvaluator::new, update, realm)
     }
 
     fn apply(&self, patch: &Patch) -> Result<(), CatalogueError> {
@@ -358,6 +348,12 @@ fn evaluation(error: impl std::fmt::Display) -> CatalogueError {
 
 impl From<StorageError> for CatalogueError {
     fn from(error: StorageError) -> Self {
-        Self::Store(error.to_string())
+        match &error {
+            StorageError::Corruption(_) => Self::Damaged(error.to_string()),
+            StorageError::Io(cause) if cause.kind() == std::io::ErrorKind::StorageFull => {
+                Self::DiskFull(error.to_string())
+            }
+            _ => Self::Store(error.to_string()),
+        }
     }
 }

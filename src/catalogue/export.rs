@@ -1,10 +1,10 @@
 //! Writing graphs out, and the canonical form that two equal catalogues share.
 
 use super::backend::Selection;
-use super::results::serializer;
 use super::{Catalogue, CatalogueError};
-use crate::ontology::{pin, prov};
+use crate::ontology::{pin, prefixes, prov};
 use crate::sort::Sorter;
+use crate::statements::Writer;
 use oxrdf::{GraphName, NamedNode, Quad};
 use oxrdfio::RdfFormat;
 use sha2::{Digest, Sha256};
@@ -24,16 +24,23 @@ pub enum Which {
     Graph(NamedNode),
 }
 
-/// Writes the chosen graphs; says how many statements. A format that knows no graph names gets
-/// the statements without them.
+/// How much was exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exported {
+    pub statements: u64,
+    /// Statements that the format cannot say.
+    pub left_out: u64,
+}
+
+/// Writes the chosen graphs. A format that knows no graph names gets the statements without them.
 pub fn export(
     catalogue: &Catalogue,
     which: &Which,
     format: RdfFormat,
     out: impl Write,
     mut progress: impl FnMut(u64),
-) -> Result<u64, CatalogueError> {
-    let mut serializer = serializer(format).for_writer(out);
+) -> Result<Exported, CatalogueError> {
+    let mut writer = Writer::new(out, format, prefixes())?;
     let mut count = 0;
     let selection = match which {
         Which::Master => Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() },
@@ -47,15 +54,12 @@ pub fn export(
             continue;
         }
         count += 1;
-        if format.supports_datasets() {
-            serializer.serialize_quad(&quad)?;
-        } else {
-            serializer.serialize_triple(oxrdf::TripleRef::from(quad.as_ref()))?;
-        }
+        writer.quad(&quad)?;
         progress(count);
     }
-    serializer.finish()?;
-    Ok(count)
+    let left_out = writer.left_out();
+    writer.finish()?;
+    Ok(Exported { statements: count - left_out, left_out })
 }
 
 /// Sorted N-Quads of the content: master, records, links and people's decisions, without runs

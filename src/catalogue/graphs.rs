@@ -1,7 +1,18 @@
 //! The names of graphs and of the things in them, all under the catalogue's base IRI.
 
 use crate::record::percent_encode;
-use oxrdf::{IriParseError, NamedNode};
+use oxrdf::{GraphName, IriParseError, NamedNode};
+
+/// Who writes a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// Holders of a token. The default graph is theirs, too, beside `resolve`.
+    People,
+    /// The source of the record that the graph is named after.
+    Source,
+    /// The program: its journal, and what it derives.
+    Program,
+}
 
 /// Makes names under one base IRI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +122,32 @@ impl Graphs {
     /// Up to which change of records the store holds them.
     pub fn holdings(&self) -> NamedNode {
         self.name("holdings")
+    }
+
+    /// What people added to the merged catalogue and took away from it.
+    pub fn people(&self) -> NamedNode {
+        self.name("people")
+    }
+
+    /// One statement that somebody added or took away, by its hash.
+    pub fn statement(&self, hash: u128) -> NamedNode {
+        self.name(&format!("people/{hash:032x}"))
+    }
+
+    /// Who writes a graph.
+    pub fn owner(&self, graph: &GraphName) -> Owner {
+        let GraphName::NamedNode(name) = graph else { return Owner::People };
+        let Some(path) = name.as_str().strip_prefix(&self.base) else { return Owner::People };
+        match path.split_once('/') {
+            Some(("record", _)) => Owner::Source,
+            Some(("links" | "vocabulary" | "people", _)) => Owner::Program,
+            Some(_) => Owner::People,
+            None => match path {
+                "holdings" | "people" | "provenance" | "resolution" | "rules" | "sources"
+                | "vocabularies" | "vocabulary" => Owner::Program,
+                _ => Owner::People,
+            },
+        }
     }
 
     /// The store itself, as the subject of its journal.

@@ -1,13 +1,33 @@
 //! What a query text may look like before a parser sees it.
 //!
 //! The parser and the evaluator recurse: a kilobyte of opening braces ends the process. So
-//! the text is scanned first, without recursion: size, nesting, and the number of operators
-//! that make long chains, which the parser turns into deep trees. SERVICE and the update
+//! the text is scanned first, without recursion: its size, how deep brackets are nested, and how much
+//! of it makes long chains, which the parser turns into deep trees. SERVICE and the update
 //! forms are refused by name: nothing leaves the machine and nothing is written by a query. Only
 //! where endpoints are listed may SERVICE stand, and then whoever answers is told of it.
+//!
+//! Chains are counted by what they cannot do without. Operators chain expressions and paths. Clauses
+//! chain groups, and each has a brace (`OPTIONAL {`, `UNION {`, `VALUES ?x {`) or a round bracket that
+//! stands in a group itself (`FILTER(`, `BIND(`, `HAVING (`); so no list of keywords has to be complete.
+//! A list of objects repeats the path before it, so its commas count, too. Of DELETE WHERE the parser makes
+//! one group for each statement, and wants neither full stops nor blanks between them: there the terms are
+//! counted, and lists, which stand for any number of statements, are refused.
+//! Data is not chained: the rows of VALUES and what INSERT DATA inserts may be as long as they like.
+//!
+//! `<` begins an IRI or compares, and only the whole grammar knows which. The two differ inside round
+//! brackets behind a value alone (`(?a <b> …`), and there the text is counted as if both were true; where
+//! that would hide a bracket, a string or a comment, it is refused.
+
+#[cfg(test)]
+mod tests;
+mod token;
+
+use token::{Bracket, Token};
 
 /// The largest query text.
 pub const SIZE_LIMIT: usize = 1024 * 1024;
+/// The largest update, which may carry data.
+pub const UPDATE_LIMIT: usize = 32 * 1024 * 1024;
 /// The deepest nesting of brackets.
 pub const DEPTH_LIMIT: usize = 128;
 /// Operators and clauses that build one level each when chained.
@@ -17,12 +37,16 @@ pub const CHAIN_LIMIT: usize = 500;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    #[error("the query is {0} bytes long; at most {SIZE_LIMIT} are read")]
-    TooLong(usize),
+    #[error("the text is {length} bytes long; at most {limit} are read")]
+    TooLong { length: usize, limit: usize },
     #[error("the query is nested deeper than {DEPTH_LIMIT} at line {0}")]
     TooDeep(usize),
     #[error("the query chains more than {CHAIN_LIMIT} operators or clauses")]
     TooManyOperators,
+    #[error("`<` at line {0} could begin an IRI and could compare; put a blank behind it to compare")]
+    Ambiguous(usize),
+    #[error("`DELETE WHERE` takes no blank nodes and no lists, as at line {0}; write variables")]
+    BlankNode(usize),
     #[error("`{0}` is refused: queries read this catalogue, reach no other server and write nothing")]
     Forbidden(&'static str),
 }
@@ -34,212 +58,255 @@ const UPDATES: &[&str] = &["LOAD", "INSERT", "DELETE", "CLEAR", "DROP", "CREATE"
 
 /// Checks a query; the parser may have it when this returns.
 pub fn check(query: &str) -> Result<(), Refusal> {
-    scan(query, UPDATES, false).map(|_| ())
+    scan(query, SIZE_LIMIT, UPDATES, false).map(|_| ())
 }
 
 /// Checks a query that may ask other endpoints; says whether it does.
 pub fn check_federated(query: &str) -> Result<bool, Refusal> {
-    scan(query, UPDATES, true)
+    scan(query, SIZE_LIMIT, UPDATES, true)
 }
 
 /// Checks an update. Whether it loads something, its operations tell once they are parsed.
 pub fn check_update(update: &str) -> Result<(), Refusal> {
-    scan(update, &[], false).map(|_| ())
+    scan(update, UPDATE_LIMIT, &[], false).map(|_| ())
 }
 
 /// Says whether SERVICE stands in it, where it may.
-fn scan(text: &str, forbidden: &'static [&'static str], may_federate: bool) -> Result<bool, Refusal> {
-    if text.len() > SIZE_LIMIT {
-        return Err(Refusal::TooLong(text.len()));
+fn scan(
+    text: &str,
+    limit: usize,
+    forbidden: &'static [&'static str],
+    may_federate: bool,
+) -> Result<bool, Refusal> {
+    if text.len() > limit {
+        return Err(Refusal::TooLong { length: text.len(), limit });
     }
-    let mut scan = Scan {
-        rest: text,
-        line: 1,
-        depth: 0,
-        round: 0,
-        clauses: 0,
-        operators: 0,
-        forbidden,
-        may_federate,
-        federates: false,
-    };
-    while scan.step()? {}
+    let mut scan = Scan::new(text);
+    while let Some(token) = scan.step()? {
+        if scan.depth > DEPTH_LIMIT {
+            return Err(Refusal::TooDeep(scan.line()));
+        }
+        if scan.clauses + scan.operators > CHAIN_LIMIT {
+            return Err(Refusal::TooManyOperators);
+        }
+        let Token::Word(word) = token else { continue };
+        if scan.federates && !may_federate {
+            return Err(Refusal::Forbidden(SERVICE));
+        }
+        if let Some(word) = forbidden.iter().find(|forbidden| word.eq_ignore_ascii_case(forbidden)) {
+            return Err(Refusal::Forbidden(word));
+        }
+    }
     Ok(scan.federates)
 }
 
+/// A walk over the tokens of a text. It holds no limit: whoever steps looks at what was found.
 struct Scan<'a> {
-    rest: &'a str,
-    line: usize,
+    text: &'a str,
+    place: usize,
+    open: Vec<Level>,
+    /// Openings of `<<`. What closes them is not looked for: such terms are not compiled in, and the
+    /// parser follows them all the same.
+    terms: usize,
+    /// How deep the text is at this place.
     depth: usize,
-    /// How many of the brackets are round: within them stand expressions.
-    round: usize,
     clauses: usize,
-    /// Of one expression or path: statements do not chain theirs.
     operators: usize,
-    forbidden: &'static [&'static str],
-    may_federate: bool,
+    /// Terms of the statement at hand, in a group whose statements are chained.
+    statement: usize,
+    /// SERVICE was met.
     federates: bool,
+    block: Block,
+    /// The token before, and the last one that is no blank.
+    last: Token<'a>,
+    before: Token<'a>,
 }
 
-impl Scan<'_> {
-    /// Passes over one token; false at the end.
-    fn step(&mut self) -> Result<bool, Refusal> {
-        let Some(c) = self.rest.chars().next() else { return Ok(false) };
-        let length = match c {
-            '"' | '\'' => string(self.rest, c),
-            '#' => self.rest.find('\n').unwrap_or(self.rest.len()),
-            '<' => iri(self.rest).unwrap_or(1),
-            '?' | '$' | ':' | '@' => 1 + word(self.rest.get(1..).unwrap_or_default()),
-            _ if is_word(c) => {
-                let length = word(self.rest);
-                let (token, after) = self.rest.split_at(length);
-                // `service:` is a prefix, `SERVICE` a clause.
-                if !after.starts_with(':') {
-                    self.keyword(token)?;
-                }
-                length
-            }
-            _ => c.len_utf8(),
-        };
-        match c {
-            '{' | '(' | '[' => {
-                self.depth += 1;
-                self.round += usize::from(c == '(');
-                if self.depth > DEPTH_LIMIT {
-                    return Err(Refusal::TooDeep(self.line));
-                }
-            }
-            '}' | ')' | ']' => {
-                self.depth = self.depth.saturating_sub(1);
-                self.round = self.round.saturating_sub(usize::from(c == ')'));
-            }
-            '+' | '-' | '*' | '/' | '|' | '&' | '!' | '^' => {
-                self.operators += 1;
-                self.chain()?;
-            }
-            // Behind a full stop or a semicolon and a blank another statement begins.
-            '.' | ';' if self.round == 0 && self.rest.get(1..2).is_none_or(|next| next <= " ") => {
-                self.operators = 0;
-            }
-            _ => {}
+/// A bracket that is open.
+#[derive(Clone, Copy)]
+struct Level {
+    bracket: Bracket,
+    /// Nothing but data stands in it.
+    is_data: bool,
+    /// Its statements are chained.
+    is_chained: bool,
+}
+
+/// What is still missing before a block with rules of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    /// None is announced.
+    No,
+    /// The word WHERE behind DELETE.
+    Where,
+    /// The opening brace behind both.
+    Chained,
+    /// The variable or the list of variables behind VALUES.
+    Columns,
+    /// The rest of the list.
+    List,
+    /// The opening brace of a block of data.
+    Brace,
+}
+
+impl<'a> Scan<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            place: 0,
+            open: Vec::new(),
+            terms: 0,
+            depth: 0,
+            clauses: 0,
+            operators: 0,
+            statement: 0,
+            federates: false,
+            block: Block::No,
+            last: Token::Blank,
+            before: Token::Blank,
         }
-        let (token, rest) = self.rest.split_at(length.max(c.len_utf8()));
-        self.line += token.matches('\n').count();
-        self.rest = rest;
-        Ok(true)
     }
 
-    fn keyword(&mut self, token: &str) -> Result<(), Refusal> {
-        if token.eq_ignore_ascii_case(SERVICE) {
-            if !self.may_federate {
-                return Err(Refusal::Forbidden(SERVICE));
+    /// Passes over one token; none at the end.
+    fn step(&mut self) -> Result<Option<Token<'a>>, Refusal> {
+        let Some((token, length)) = self.text.get(self.place..).and_then(token::first) else {
+            return Ok(None);
+        };
+        if self.open.last().is_some_and(|level| level.is_chained) {
+            self.link(token, length)?;
+        }
+        match token {
+            Token::Open(bracket) => self.enter(bracket),
+            Token::Close(bracket) => {
+                self.open.pop_if(|level| level.bracket == bracket);
             }
-            self.federates = true;
+            Token::Operator if !self.is_data() => self.operators += 1,
+            Token::Other(',') if !self.is_data() && !self.is_in(Bracket::Round) => self.operators += 1,
+            Token::Iri(content) => self.compare(content)?,
+            Token::Less => self.terms += usize::from(self.last == Token::Less),
+            Token::Word(word) => self.federates |= contains(word, SERVICE),
+            // Another operation of an update begins.
+            Token::Other(';') if self.open.is_empty() => (self.clauses, self.operators) = (0, 0),
+            _ => {}
         }
-        if let Some(word) = self.forbidden.iter().find(|word| token.eq_ignore_ascii_case(word)) {
-            return Err(Refusal::Forbidden(word));
+        self.depth = self.open.len() + self.terms;
+        self.block = self.announced(token);
+        self.last = token;
+        if token != Token::Blank {
+            self.before = token;
         }
-        let clauses = ["UNION", "OPTIONAL", "MINUS", "FILTER", "BIND", "EXISTS", "IN"];
-        if clauses.iter().any(|word| token.eq_ignore_ascii_case(word)) {
-            self.clauses += 1;
-            self.chain()?;
+        self.place += length;
+        Ok(Some(token))
+    }
+
+    /// Counts what tells statements apart in a group in which they are chained.
+    fn link(&mut self, token: Token<'_>, length: usize) -> Result<(), Refusal> {
+        match token {
+            Token::Blank => {}
+            Token::Close(_) => self.statement = 0,
+            // `()` is a name, and every other list is made of blank nodes.
+            _ if self.is_in(Bracket::Round) => return Err(Refusal::BlankNode(self.line())),
+            Token::Open(Bracket::Square) => return Err(Refusal::BlankNode(self.line())),
+            Token::Open(_) => self.statement = 0,
+            // What the next statement has from this one: nothing, the subject, the property as well. A
+            // comma is counted everywhere.
+            Token::Other('.') => (self.statement, self.operators) = (0, self.operators + 1),
+            Token::Other(';') => (self.statement, self.operators) = (1, self.operators + 1),
+            Token::Other(',') => self.statement = 2,
+            Token::Word(_) | Token::Variable | Token::Term | Token::Iri(_) => {
+                self.statement += 1;
+                self.operators += usize::from(self.statement > 3) + self.written_together(length);
+            }
+            Token::Operator | Token::Less | Token::Other(_) => {}
         }
         Ok(())
     }
 
-    fn chain(&self) -> Result<(), Refusal> {
-        if self.clauses + self.operators > CHAIN_LIMIT { Err(Refusal::TooManyOperators) } else { Ok(()) }
+    /// How many statements may be written as one word: `trueatrue` is one for the parser, and so is
+    /// `trueaex:b` where there is no such prefix. Each has the `a` for its property.
+    fn written_together(&self, length: usize) -> usize {
+        let text = self.text.get(self.place..self.place + length).unwrap_or_default();
+        let word = text.split(':').next().unwrap_or_default();
+        let is_begun = word.starts_with(|c: char| c == 'a' || c.is_ascii_digit())
+            || word.starts_with("true")
+            || word.starts_with("false");
+        if !is_begun || matches!(word, "a" | "false") { 0 } else { word.matches('a').count() }
     }
-}
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn word(text: &str) -> usize {
-    text.find(|c| !(is_word(c) || c == '-')).unwrap_or(text.len())
-}
-
-/// The length of a string literal, long or short, from its opening quote.
-fn string(text: &str, quote: char) -> usize {
-    let long: String = std::iter::repeat_n(quote, 3).collect();
-    let end = if text.starts_with(&long) { long.as_str() } else { text.get(..1).unwrap_or_default() };
-    let mut place = end.len();
-    while let Some(rest) = text.get(place..) {
-        if rest.is_empty() {
-            break;
-        }
-        if let Some(escaped) = rest.strip_prefix('\\') {
-            place += 1 + escaped.chars().next().map_or(0, char::len_utf8);
-        } else if rest.starts_with(end) {
-            return place + end.len();
-        } else {
-            place += rest.chars().next().map_or(1, char::len_utf8);
-        }
+    fn enter(&mut self, bracket: Bracket) {
+        let around = self.open.last().copied();
+        let is_inside_data = around.is_some_and(|level| level.is_data);
+        let in_group = around.is_none_or(|level| level.bracket == Bracket::Curly);
+        let is_clause = bracket == Bracket::Curly || bracket == Bracket::Round && in_group;
+        self.clauses += usize::from(is_clause && !is_inside_data);
+        let is_next = |block| bracket == Bracket::Curly && self.block == block;
+        let is_data = is_inside_data || is_next(Block::Brace);
+        let is_chained = around.is_some_and(|level| level.is_chained) || is_next(Block::Chained);
+        self.statement = 0;
+        self.open.push(Level { bracket, is_data, is_chained });
     }
-    text.len()
-}
 
-/// The length of an IRI; `None` when `<` is the operator.
-fn iri(text: &str) -> Option<usize> {
-    let rest = text.get(1..)?;
-    let end = rest.find(|c: char| c <= ' ' || "<>\"{}|^`\\".contains(c))?;
-    rest.get(end..)?.starts_with('>').then_some(end + 2)
-}
+    fn is_data(&self) -> bool {
+        self.open.last().is_some_and(|level| level.is_data)
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn is_in(&self, bracket: Bracket) -> bool {
+        self.open.last().is_some_and(|level| level.bracket == bracket)
+    }
 
-    #[test]
-    fn deep_and_long_texts_are_refused() {
-        assert_eq!(check(&"{".repeat(129)), Err(Refusal::TooDeep(1)));
-        assert_eq!(
-            check(&format!("SELECT * {{ FILTER({}1) }}", "1+".repeat(600))),
-            Err(Refusal::TooManyOperators)
+    /// Counts what the parser would see in `<…>` if `<` compared here.
+    fn compare(&mut self, content: &str) -> Result<(), Refusal> {
+        let is_term = self.last == Token::Less;
+        self.terms += usize::from(is_term);
+        let behind_value = !matches!(
+            self.before,
+            Token::Blank | Token::Open(_) | Token::Operator | Token::Less | Token::Other(_)
         );
-        assert!(matches!(check(&" ".repeat(SIZE_LIMIT + 1)), Err(Refusal::TooLong(_))));
-        assert_eq!(check("SELECT * { ?s ?p ?o FILTER(?o < 3 && ?o > 1) }"), Ok(()));
+        if !is_term && (!self.is_in(Bracket::Round) || !behind_value || self.is_data()) {
+            return Ok(());
+        }
+        // No expression goes on behind `http:` with two slashes.
+        let (seen, is_cut) = match content.split_once("://") {
+            Some((scheme, _)) if scheme.bytes().all(is_of_scheme) => (scheme, true),
+            _ => (content, false),
+        };
+        if !is_cut && seen.contains(['(', ')', '[', ']', '\'', '#', '\\']) {
+            return Err(Refusal::Ambiguous(self.line()));
+        }
+        self.operators += seen.matches(['+', '-', '*', '/', '&', '!']).count();
+        Ok(())
     }
 
-    /// Each `<` once looked for its `>` to the end of the text.
-    #[test]
-    fn a_text_of_nothing_but_openings_is_checked_in_one_pass() {
-        assert_eq!(check(&"<".repeat(SIZE_LIMIT)), Ok(()));
-    }
-
-    #[test]
-    fn data_may_be_long_and_an_update_may_write() {
-        let many = "<http://x/s> <http://x/p> -1, '1'^^<http://x/t> .\n".repeat(5000);
-        assert_eq!(check_update(&format!("INSERT DATA {{ {many} }}")), Ok(()));
-        assert!(check(&format!("INSERT DATA {{ {many} }}")).is_err());
-        assert_eq!(check_update("INSERT {} WHERE { SERVICE <x:y> {} }"), Err(Refusal::Forbidden("SERVICE")));
-        let chain = "ASK { FILTER(1 ".to_owned() + &"; . + 1".repeat(600);
-        assert_eq!(check(&chain), Err(Refusal::TooManyOperators));
-    }
-
-    #[test]
-    fn service_is_refused_as_a_clause_and_allowed_as_a_name() {
-        assert_eq!(check("SELECT * { SeRvIcE SILENT <http://x/> {} }"), Err(Refusal::Forbidden("SERVICE")));
-        for harmless in [
-            "SELECT ?service { ?service a service:Thing ; ex:SERVICE 'SERVICE {{{' } # SERVICE",
-            "SELECT * { <http://x/SERVICE> ?p \"\"\"LOAD \" DROP\"\"\" }",
-        ] {
-            assert_eq!(check(harmless), Ok(()), "{harmless}");
-            assert_eq!(check_federated(harmless), Ok(false), "{harmless}");
+    /// Whether a block with rules of its own is about to begin behind this token.
+    fn announced(&self, token: Token<'_>) -> Block {
+        match (self.block, token) {
+            (block, Token::Blank) => block,
+            (_, Token::Word(word)) if ends_with(word, "DATA") => Block::Brace,
+            (_, Token::Word(word)) if ends_with(word, "VALUES") => Block::Columns,
+            (_, Token::Word(word)) if ends_with(word, "DELETEWHERE") => Block::Chained,
+            (Block::Where, Token::Word(word)) if ends_with(word, "WHERE") => Block::Chained,
+            (_, Token::Word(word)) if ends_with(word, "DELETE") => Block::Where,
+            (Block::Columns, Token::Variable) | (Block::List, Token::Close(Bracket::Round)) => Block::Brace,
+            (Block::Columns, Token::Open(Bracket::Round)) | (Block::List, Token::Variable) => Block::List,
+            _ => Block::No,
         }
     }
 
-    #[test]
-    fn service_is_told_of_where_it_may_stand() {
-        assert_eq!(check_federated("SELECT * { service <http://x/> {} }"), Ok(true));
-        let drop = "SELECT * { SERVICE <http://x/> {} } ; DROP ALL";
-        assert_eq!(check_federated(drop), Err(Refusal::Forbidden("DROP")));
+    fn line(&self) -> usize {
+        let before = self.text.get(..self.place).unwrap_or_default();
+        1 + before.matches('\n').count() + before.matches('\r').count() - before.matches("\r\n").count()
     }
+}
 
-    #[test]
-    fn brackets_in_strings_and_comments_do_not_count() {
-        let many = "{".repeat(300);
-        assert_eq!(check(&format!("ASK {{ ?s ?p '{many}' }} # {many}")), Ok(()));
-    }
+fn is_of_scheme(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+.-".contains(&byte)
+}
+
+fn ends_with(word: &str, end: &str) -> bool {
+    let start = word.len().checked_sub(end.len());
+    start.and_then(|start| word.get(start..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+}
+
+fn contains(word: &str, part: &str) -> bool {
+    word.as_bytes().windows(part.len()).any(|some| some.eq_ignore_ascii_case(part.as_bytes()))
 }

@@ -11,26 +11,33 @@
 //! such processes that read a [`snapshot`], so that others may write meanwhile.
 
 mod backend;
+mod bounded;
 mod effects;
 mod embedded;
 pub mod export;
 mod graphs;
 pub mod guard;
 mod patch;
+mod people;
 pub mod pool;
 mod queries;
 pub mod results;
 mod services;
 pub mod snapshot;
+pub mod spelling;
 mod syntax;
 pub mod worker;
 
 pub use backend::{Backend, Row, Selection};
+pub use bounded::Bounded;
+pub use effects::{Realm, check_size};
 pub use embedded::Embedded;
-pub use graphs::Graphs;
+pub use graphs::{Graphs, Owner};
 pub use patch::Patch;
+pub use people::{Author, People, Words};
 pub use queries::{QUERIES, text as query_text};
 
+use crate::effort::Spent;
 use crate::ontology::{pin, xsd};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
 use rustc_hash::FxHashSet;
@@ -46,6 +53,10 @@ use std::time::{Duration, Instant};
 pub enum CatalogueError {
     #[error("the store failed: {0}")]
     Store(String),
+    #[error("the store is damaged: {0}; `pinakes rebuild` makes it again from the archive")]
+    Damaged(String),
+    #[error("the disk is full: {0}; free some space and run the command again, which goes on where it was")]
+    DiskFull(String),
     #[error("the query cannot be evaluated: {0}")]
     Evaluation(String),
     #[error("the query cannot be evaluated: it gives more than {0} rows; add a LIMIT or raise `--max-rows`")]
@@ -54,8 +65,19 @@ pub enum CatalogueError {
     Syntax(String),
     #[error("there is no query `{0}`")]
     NoSuchQuery(String),
+    /// Whoever read it had agreed to read no more.
+    #[error("there are more than {0} statements to be read; ask for less")]
+    TooMuch(u64),
+    #[error("the catalogue was not read to the end: {0}")]
+    Stopped(#[from] Spent),
     #[error(transparent)]
     Refused(#[from] guard::Refusal),
+    /// A query or update is too large to be evaluated.
+    #[error("{0}")]
+    TooComplex(String),
+    /// An update would write what is not for people to write.
+    #[error("{0}")]
+    Protected(String),
     /// It was published and is taken away again, because a newer one came.
     #[error("there is no snapshot {0} any more")]
     NoSuchSnapshot(u64),
@@ -71,8 +93,9 @@ pub struct Changes {
     /// Graphs to be put in the place of what is there, or taken away; in this order, after
     /// the additions.
     pub rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
-    /// What somebody changed, after all that.
+    /// What somebody changed, after all that, and who it was.
     pub patch: Patch,
+    pub author: Author,
     /// How far in the archive the store is once this is written.
     pub position: u64,
 }
@@ -95,6 +118,8 @@ pub struct Catalogue {
     published: Mutex<Instant>,
     /// The lock of a snapshot.
     held: Option<File>,
+    /// Whether anything is merged, where that cannot change any more.
+    is_merged: Option<bool>,
 }
 
 /// While much is written, readers see it every few seconds.
@@ -125,7 +150,7 @@ impl Catalogue {
     pub fn over(backend: Box<dyn Backend>, graphs: Graphs) -> Self {
         let published = Mutex::new(Instant::now());
         let is_behind = AtomicBool::new(false);
-        Self { backend, graphs, directory: None, is_behind, published, held: None }
+        Self { backend, graphs, directory: None, is_behind, published, held: None, is_merged: None }
     }
 
     /// Shows readers of snapshots what is written so far, if a server runs. It is also done when
@@ -140,7 +165,7 @@ impl Catalogue {
         }
         if self.is_behind.load(Ordering::Relaxed) {
             self.backend.flush()?;
-            snapshot::publish(&*self.backend, directory)?;
+            snapshot::publish(&*self.backend, directory, self.has_master()?)?;
             self.is_behind.store(false, Ordering::Relaxed);
             // Whoever is killed from here on may have written more.
             snapshot::announce(directory)?;
@@ -166,6 +191,16 @@ impl Catalogue {
         &*self.backend
     }
 
+    /// What people may write.
+    pub fn realm(&self) -> Result<Realm<'_>, CatalogueError> {
+        Ok(Realm { graphs: &self.graphs, has_master: self.has_master()? })
+    }
+
+    /// What people wrote into the merged catalogue.
+    pub fn people(&self) -> People<'_> {
+        People { backend: &*self.backend, graphs: &self.graphs }
+    }
+
     /// Writes one step and notes how far the store is. When this returns, a kill costs nothing;
     /// when it is interrupted, doing it again ends in the same store.
     pub fn write(&self, changes: Changes) -> Result<(), CatalogueError> {
@@ -173,7 +208,7 @@ impl Catalogue {
         if !changes.is_empty() {
             self.backend.add(changes.added)?;
             self.backend.rewrite(changes.rewritten)?;
-            self.backend.apply(&changes.patch)?;
+            self.backend.apply(&self.people().remember(changes.patch, &changes.author)?)?;
             // The journal must never be ahead of what it speaks of, not even on a disk that
             // lost its power.
             self.backend.flush()?;
@@ -211,9 +246,19 @@ impl Catalogue {
         self.backend.set(journal)
     }
 
-    /// Whether anything was merged: until then the union of all graphs stands for the master.
+    /// Whether anything was merged: until then the union of all graphs stands for the master. What
+    /// people wrote into the default graph makes no master.
     pub fn has_master(&self) -> Result<bool, CatalogueError> {
-        has_master(self.backend.as_ref())
+        if let Some(known) = self.is_merged {
+            return Ok(known);
+        }
+        let merged = Selection {
+            predicate: Some(pin::MERGE_STATUS.into_owned()),
+            object: Some(pin::MERGED.into_owned().into()),
+            graph: Some(self.graphs.resolution().into()),
+            ..Selection::default()
+        };
+        Ok(self.backend.quads(&merged)?.next().transpose()?.is_some())
     }
 
     /// The statements of one graph.
@@ -222,12 +267,10 @@ impl Catalogue {
         self.backend.quads(&selection)?.map(|quad| quad.map(Triple::from)).collect()
     }
 
-    /// Statements as the store gives them back: it keeps the value of a typed number or date
-    /// and not its spelling, so `"04"^^xsd:integer` comes back as `4`.
+    /// Statements as the store gives them back ([`spelling`]).
     pub fn as_stored(triples: Vec<Triple>) -> Result<Vec<Triple>, CatalogueError> {
-        let store = Embedded::in_memory()?;
-        store.add(triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect())?;
-        store.quads(&Selection::default())?.map(|quad| quad.map(Triple::from)).collect()
+        let quads = triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
+        Ok(spelling::as_stored(quads)?.into_iter().map(Triple::from).collect())
     }
 
     /// All rows of one of the texts in `queries/`, with some of its variables bound.
@@ -254,6 +297,15 @@ impl Catalogue {
     /// The statements about a resource and about the nodes inside it, `<resource>#…`, in one graph.
     pub fn described(&self, resource: &NamedNode, graph: &GraphName) -> Result<Vec<Quad>, CatalogueError> {
         described(&*self.backend, resource, graph)
+    }
+
+    /// The same of a merged entry, with the nodes inside it that people have cut off from it.
+    pub fn entry(&self, entry: &NamedNode, words: &Words) -> Result<Vec<Quad>, CatalogueError> {
+        let cut = words.removed.iter().filter_map(|quad| match &quad.object {
+            Term::NamedNode(object) => Some(object.clone()),
+            _ => None,
+        });
+        described_from(&*self.backend, entry, cut, &GraphName::DefaultGraph)
     }
 
     /// Takes the graphs of all records of a source away; says how many there were.
@@ -299,8 +351,21 @@ pub fn described(
     resource: &NamedNode,
     graph: &GraphName,
 ) -> Result<Vec<Quad>, CatalogueError> {
+    described_from(backend, resource, std::iter::empty(), graph)
+}
+
+/// The same, with the nodes inside it among `more`, even if nothing leads there.
+fn described_from(
+    backend: &dyn Backend,
+    resource: &NamedNode,
+    more: impl Iterator<Item = NamedNode>,
+    graph: &GraphName,
+) -> Result<Vec<Quad>, CatalogueError> {
     let inside = format!("{}#", resource.as_str());
     let mut waiting = vec![resource.clone()];
+    waiting.extend(more.filter(|node| node.as_str().starts_with(&inside)));
+    waiting.sort_unstable();
+    waiting.dedup();
     let mut met: FxHashSet<NamedNode> = waiting.iter().cloned().collect();
     let mut found = Vec::new();
     while let Some(subject) = waiting.pop() {
@@ -318,12 +383,6 @@ pub fn described(
         }
     }
     Ok(found)
-}
-
-/// Whether anything is merged: only then is there a statement in the default graph.
-fn has_master(backend: &dyn Backend) -> Result<bool, CatalogueError> {
-    let master = Selection { graph: Some(GraphName::DefaultGraph), ..Selection::default() };
-    Ok(backend.quads(&master)?.next().is_some())
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! (`X`). An update is kept by what it did and not by its words: `NOW()` and `RAND()` would say
 //! something else when the store is made anew.
 
-use super::CatalogueError;
-use oxrdf::{NamedNode, Quad};
+use super::{CatalogueError, spelling};
+use oxrdf::{GraphName, NamedNode, Quad};
 use oxrdfio::{RdfFormat, RdfParser};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ pub struct Patch {
 
 impl Patch {
     pub fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.added.is_empty() && self.created.is_empty() && self.dropped.is_empty()
+        self.len() == 0
     }
 
     /// A statement that was not there is added.
@@ -51,6 +51,34 @@ impl Patch {
         if !self.created.remove(&graph) {
             self.dropped.insert(graph);
         }
+    }
+
+    /// Leaves out what concerns other graphs than those to be kept; says how much that is.
+    pub fn retain(&mut self, keep: impl Fn(&GraphName) -> bool) -> usize {
+        let before = self.len();
+        let named = |graph: &NamedNode| keep(&graph.clone().into());
+        self.removed.retain(|quad| keep(&quad.graph_name));
+        self.added.retain(|quad| keep(&quad.graph_name));
+        self.created.retain(named);
+        self.dropped.retain(named);
+        before - self.len()
+    }
+
+    /// Spells statements as the store does, which older versions did not.
+    pub fn respell(&mut self) -> Result<(), CatalogueError> {
+        let respelt = |quads: FxHashSet<Quad>| -> Result<FxHashSet<Quad>, CatalogueError> {
+            Ok(spelling::as_stored(quads.into_iter().collect())?.into_iter().collect())
+        };
+        self.added = respelt(std::mem::take(&mut self.added))?;
+        self.removed = respelt(std::mem::take(&mut self.removed))?;
+        // What is taken away and added again stays.
+        self.removed.retain(|quad| !self.added.contains(quad));
+        Ok(())
+    }
+
+    /// How many statements and graphs it concerns.
+    pub fn len(&self) -> usize {
+        self.removed.len() + self.added.len() + self.created.len() + self.dropped.len()
     }
 
     /// The text, in an order of its own: equal patches are equal texts.
@@ -101,7 +129,7 @@ impl Patch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxrdf::{BlankNode, GraphName, Literal};
+    use oxrdf::{BlankNode, Literal};
 
     #[test]
     fn a_patch_is_read_as_it_was_written() {

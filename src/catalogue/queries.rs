@@ -33,8 +33,6 @@ queries! {
     "resolve/subject/features"
     "resolve/work/features"
     "serve/graph"
-    "serve/inbound"
-    "serve/replaced"
 }
 
 /// One of the texts.

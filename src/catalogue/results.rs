@@ -1,13 +1,15 @@
 //! Writing the results of a query: a table for people, the W3C formats for programs.
 
 use super::CatalogueError;
+use crate::markup::Replacing;
 use crate::ontology::{Prefixes, prefixes, shorten};
+use crate::statements::{Writer, cannot_be_said};
 use oxigraph::sparql::results::{QueryResultsFormat, QueryResultsSerializer};
 use oxigraph::sparql::{QueryEvaluationError, QueryResults, QuerySolution};
 use oxrdf::{NamedOrBlankNode, Term, Triple, Variable};
-use oxrdfio::{RdfFormat, RdfSerializer};
+use oxrdfio::RdfFormat;
 use rustc_hash::FxHashSet;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// How the rows of a SELECT are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,14 +90,17 @@ fn graph(
     const SAMPLE: usize = 10_000;
     let mut triples = triples.map(|triple| triple.map_err(evaluation));
     let first: Vec<Triple> = triples.by_ref().take(SAMPLE).collect::<Result<_, _>>()?;
-    let mut serializer = serializer_for(how.graph, &first).for_writer(&mut *out);
+    let mut writer = writer_for(&mut *out, how.graph, &first)?;
     let mut count = 0;
     for triple in first.into_iter().map(Ok).chain(triples) {
         count += 1;
         within(count, how)?;
-        serializer.serialize_triple(&triple?)?;
+        writer.triple(&triple?)?;
     }
-    serializer.finish()?;
+    if writer.left_out() > 0 {
+        return Err(CatalogueError::Evaluation(cannot_be_said(writer.left_out())));
+    }
+    writer.finish()?;
     Ok(count)
 }
 
@@ -109,13 +114,8 @@ fn row_syntax(format: RowFormat) -> Option<QueryResultsFormat> {
     }
 }
 
-/// A serializer with the prefixes everything else uses.
-pub fn serializer(format: RdfFormat) -> RdfSerializer {
-    with_prefixes(format, prefixes())
-}
-
-/// A serializer with those prefixes that these statements use, for what people read.
-pub fn serializer_for(format: RdfFormat, triples: &[Triple]) -> RdfSerializer {
+/// A writer with those of our prefixes that these statements use, for what people read.
+pub fn writer_for<W: Write>(out: W, format: RdfFormat, triples: &[Triple]) -> io::Result<Writer<W>> {
     let mut used = FxHashSet::default();
     let mut note = |iri: &str| {
         if let Some((prefix, _)) = Prefixes::shipped().split(iri) {
@@ -133,17 +133,7 @@ pub fn serializer_for(format: RdfFormat, triples: &[Triple]) -> RdfSerializer {
             _ => {}
         }
     }
-    with_prefixes(format, prefixes().filter(|(prefix, _)| used.contains(*prefix)))
-}
-
-fn with_prefixes<'a>(format: RdfFormat, prefixes: impl Iterator<Item = (&'a str, &'a str)>) -> RdfSerializer {
-    let mut serializer = RdfSerializer::from_format(format);
-    for (prefix, namespace) in prefixes {
-        if let Ok(next) = serializer.clone().with_prefix(prefix, namespace) {
-            serializer = next;
-        }
-    }
-    serializer
+    Writer::new(out, format, prefixes().filter(|(prefix, _)| used.contains(*prefix)))
 }
 
 fn within(count: u64, how: &Answer) -> Result<(), CatalogueError> {
@@ -164,8 +154,16 @@ fn machine(
     how: &Answer,
     out: &mut dyn Write,
 ) -> Result<u64, CatalogueError> {
-    let mut serializer = QueryResultsSerializer::from_format(format)
-        .serialize_solutions_to_writer(&mut *out, variables.to_vec())?;
+    // Whatever the values hold, XML must be readable.
+    let mut replacing;
+    let out: &mut dyn Write = if format == QueryResultsFormat::Xml {
+        replacing = Replacing::new(out);
+        &mut replacing
+    } else {
+        out
+    };
+    let mut serializer =
+        QueryResultsSerializer::from_format(format).serialize_solutions_to_writer(out, variables.to_vec())?;
     let mut count = 0;
     for row in rows {
         count += 1;

@@ -3,7 +3,7 @@
 //! Whoever holds the catalogue for writing publishes: the store is copied by hard links into
 //! `snapshots/<n>/store`, and then the link `snapshots/current` is turned to `<n>`. Readers ask
 //! for [`current`] before each piece of work, which is one system call, and open what it names.
-//! A reader holds `snapshots/<n>/lock` shared; the next to publish takes away what is old and
+//! A reader holds `snapshots/<n>/lock` shared, which also says whether anything is merged in it; the next to publish takes away what is old and
 //! not held, and what a kill left unfinished. So a reader never sees a copy that is not whole,
 //! and a copy never goes away under a reader.
 //!
@@ -15,17 +15,20 @@
 use super::embedded::{Dataset, Embedded};
 use super::results::Answer;
 use super::{Backend, Catalogue, CatalogueError, Graphs};
+use crate::disk;
 use spargebra::Query;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Under which name a copy is made before it is whole.
 const UNFINISHED: &str = "unfinished";
 const CURRENT: &str = "current";
 const STORE: &str = "store";
 const LOCK: &str = "lock";
+/// What the lock file says: whether something is merged.
+const MERGED: &str = "merged";
+const UNMERGED: &str = "unmerged";
 const SERVED: &str = "served";
 const STALE: &str = "stale";
 
@@ -51,7 +54,13 @@ pub fn is_served(directory: &Path) -> bool {
 /// Whether the store may be ahead of the newest snapshot, because somebody wrote and was killed,
 /// or wrote while no server ran.
 pub fn is_stale(directory: &Path) -> bool {
-    current(directory).is_none() || folder(directory).join(STALE).exists()
+    let folder = folder(directory);
+    // A snapshot of an older version does not say whether something is merged.
+    let says_all = |number: u64| {
+        fs::read_to_string(folder.join(number.to_string()).join(LOCK))
+            .is_ok_and(|said| said == MERGED || said == UNMERGED)
+    };
+    !current(directory).is_some_and(says_all) || folder.join(STALE).exists()
 }
 
 /// The store is about to be written.
@@ -68,22 +77,22 @@ pub(super) fn revoke(directory: &Path) {
     let _ = fs::remove_file(folder(directory).join(STALE));
 }
 
-/// Publishes the store as it is now; says under which number. The catalogue under `directory`
-/// must be held for writing.
-pub fn publish(backend: &dyn Backend, directory: &Path) -> Result<u64, CatalogueError> {
+/// Publishes the store as it is now, in which something is merged or not; says under which number.
+/// The catalogue under `directory` must be held for writing.
+pub fn publish(backend: &dyn Backend, directory: &Path, has_master: bool) -> Result<u64, CatalogueError> {
     let folder = folder(directory);
-    fs::create_dir_all(&folder)?;
+    disk::create_directory(&folder)?;
     let known = clean(&folder, current(directory))?;
     let number = known.iter().max().map_or(1, |last| last + 1);
     let unfinished = folder.join(UNFINISHED);
     fs::create_dir(&unfinished)?;
     backend.snapshot(&unfinished.join(STORE))?;
-    File::create_new(unfinished.join(LOCK))?;
+    fs::write(unfinished.join(LOCK), if has_master { MERGED } else { UNMERGED })?;
     fs::rename(&unfinished, folder.join(number.to_string()))?;
     // A link cannot be overwritten, but another can be renamed over it.
     let turned = folder.join(format!("{UNFINISHED}-{CURRENT}"));
     std::os::unix::fs::symlink(number.to_string(), &turned)?;
-    fs::rename(&turned, folder.join(CURRENT))?;
+    disk::rename(&turned, &folder.join(CURRENT))?;
     revoke(directory);
     clean(&folder, Some(number))?;
     Ok(number)
@@ -99,7 +108,8 @@ pub struct Snapshot {
     pub number: u64,
     store: Embedded,
     lock: File,
-    has_master: OnceLock<bool>,
+    /// Something is merged in it.
+    has_master: bool,
 }
 
 impl Snapshot {
@@ -107,6 +117,7 @@ impl Snapshot {
     pub fn into_catalogue(self, graphs: Graphs) -> Catalogue {
         let mut catalogue = Catalogue::over(Box::new(self.store), graphs);
         catalogue.held = Some(self.lock);
+        catalogue.is_merged = Some(self.has_master);
         catalogue
     }
 
@@ -115,12 +126,8 @@ impl Snapshot {
     }
 
     /// Whether anything is merged in it.
-    pub(super) fn has_master(&self) -> Result<bool, CatalogueError> {
-        if let Some(known) = self.has_master.get() {
-            return Ok(*known);
-        }
-        let found = super::has_master(&self.store)?;
-        Ok(*self.has_master.get_or_init(|| found))
+    pub(super) fn has_master(&self) -> bool {
+        self.has_master
     }
 
     /// Evaluates a query; see [`Embedded::evaluate`].
@@ -141,7 +148,7 @@ pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
     let gone = || CatalogueError::NoSuchSnapshot(number);
     let home = folder(directory).join(number.to_string());
     let path = home.join(LOCK);
-    let lock = File::open(&path).map_err(|error| match error.kind() {
+    let mut lock = File::open(&path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => gone(),
         _ => error.into(),
     })?;
@@ -154,8 +161,10 @@ pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
     if !path.try_exists()? {
         return Err(gone());
     }
+    let mut said = String::new();
+    lock.read_to_string(&mut said)?;
     let store = Embedded::open_snapshot(&home.join(STORE))?;
-    Ok(Snapshot { number, store, lock, has_master: OnceLock::new() })
+    Ok(Snapshot { number, store, lock, has_master: said == MERGED })
 }
 
 fn folder(directory: &Path) -> PathBuf {
@@ -234,10 +243,10 @@ mod tests {
         let store = store(&directory);
         assert_eq!(current(directory.path()), None);
         add(&store, 1);
-        assert_eq!(publish(&store, directory.path()).unwrap(), 1);
+        assert_eq!(publish(&store, directory.path(), false).unwrap(), 1);
         let first = open(directory.path(), 1).unwrap();
         add(&store, 2);
-        assert_eq!(publish(&store, directory.path()).unwrap(), 2);
+        assert_eq!(publish(&store, directory.path(), false).unwrap(), 2);
         assert_eq!(current(directory.path()), Some(2));
         let second = open(directory.path(), 2).unwrap();
         assert_eq!((first.store.len().unwrap(), second.store.len().unwrap()), (1, 2));
@@ -247,14 +256,14 @@ mod tests {
     fn what_is_held_stays_and_what_is_not_goes() {
         let directory = TempDir::new().unwrap();
         let store = store(&directory);
-        publish(&store, directory.path()).unwrap();
+        publish(&store, directory.path(), false).unwrap();
         let held = open(directory.path(), 1).unwrap();
-        publish(&store, directory.path()).unwrap();
-        publish(&store, directory.path()).unwrap();
+        publish(&store, directory.path(), false).unwrap();
+        publish(&store, directory.path(), false).unwrap();
         assert_eq!(names(&directory), ["1", "3", "current"]);
         assert!(matches!(open(directory.path(), 2), Err(CatalogueError::NoSuchSnapshot(2))));
         drop(held);
-        publish(&store, directory.path()).unwrap();
+        publish(&store, directory.path(), false).unwrap();
         assert_eq!(names(&directory), ["4", "current"]);
     }
 
@@ -262,7 +271,7 @@ mod tests {
     fn what_a_kill_left_is_cleaned_up_by_the_next_publication() {
         let directory = TempDir::new().unwrap();
         let store = store(&directory);
-        publish(&store, directory.path()).unwrap();
+        publish(&store, directory.path(), false).unwrap();
         let folder = folder(directory.path());
         // Killed while the copy was made; before the link was turned; while an old one was removed.
         fs::create_dir_all(folder.join(UNFINISHED).join(STORE)).unwrap();
@@ -271,7 +280,7 @@ mod tests {
         fs::create_dir_all(folder.join("0").join(STORE)).unwrap();
         std::os::unix::fs::symlink("2", folder.join(format!("{UNFINISHED}-{CURRENT}"))).unwrap();
         assert_eq!(current(directory.path()), Some(1));
-        let number = publish(&store, directory.path()).unwrap();
+        let number = publish(&store, directory.path(), false).unwrap();
         assert_eq!(names(&directory), [number.to_string(), CURRENT.to_owned()]);
         open(directory.path(), number).unwrap();
     }

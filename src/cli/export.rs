@@ -10,6 +10,7 @@ use pinakes::pipeline::{Session, Watch, publish};
 use pinakes::publish::loss::Report;
 use pinakes::publish::write::RecordWriter;
 use pinakes::publish::{Publisher, Target};
+use pinakes::statements::cannot_be_said;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -122,16 +123,18 @@ impl Export {
         let format = self.format()?;
         progress.begin("exporting", Some(total));
         let mut out = self.sink()?;
-        let count = export(catalogue, &which, format, &mut out, |done| tick(&mut progress, done))
+        let done = export(catalogue, &which, format, &mut out, |done| tick(&mut progress, done))
             .with_context(|| self.target())?;
         out.finish().with_context(|| self.target())?;
         progress.end();
         if general.json && self.output.is_some() {
-            output::json(&serde_json::json!({ "statements": count, "output": self.output }))?;
+            output::json(&serde_json::json!({
+                "statements": done.statements, "leftOut": done.left_out, "output": self.output,
+            }))?;
         } else {
-            output::say(general, &format!("wrote {}", output::count(count, "statement")));
+            output::say(general, &format!("wrote {}", output::count(done.statements, "statement")));
         }
-        Ok(Done::Well)
+        Ok(left_out(done.left_out))
     }
 
     /// Writes whole records.
@@ -170,6 +173,7 @@ impl Export {
             progress,
         )
         .with_context(|| self.target())?;
+        let unsaid = writer.left_out();
         let out = writer.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         out.finish().with_context(|| self.target())?;
         progress.end();
@@ -187,7 +191,7 @@ impl Export {
         } else {
             output::say(general, &format!("wrote {}", output::count(done.records, "record")));
         }
-        Ok(if done.too_long > 0 { Done::WithDataErrors } else { Done::Well })
+        Ok(if done.too_long > 0 { Done::WithDataErrors } else { left_out(unsaid) })
     }
 
     /// For messages.
@@ -237,6 +241,15 @@ impl Export {
             _ => Sink::File(file),
         })
     }
+}
+
+/// Tells of statements that the format cannot say.
+fn left_out(statements: u64) -> Done {
+    if statements == 0 {
+        return Done::Well;
+    }
+    output::notice(&cannot_be_said(statements));
+    Done::WithDataErrors
 }
 
 /// What came back, and the tags that lost most.

@@ -152,7 +152,7 @@ where
 
 /// Decodes everything into a catalogue that is thrown away.
 fn dry_run(request: &Request, general: &General) -> anyhow::Result<Done> {
-    let directory = tempfile::tempdir()?;
+    let directory = tempfile::tempdir().context("cannot make a catalogue to throw away")?;
     let home = pinakes::config::Home::create(directory.path(), "http://localhost/")?;
     let mut progress = Progress::new(general);
     let mut session = Session::write(home, &mut progress)?;

@@ -1,17 +1,21 @@
 //! `pinakes rebuild`, `verify`, `backup` and `restore`
 
 use super::progress::Progress;
+use super::serve::TOKENS;
 use super::{Done, General, output};
 use anyhow::{Context, bail};
 use pinakes::config::Home;
+use pinakes::disk;
 use pinakes::pipeline::{self, Session, Watch};
 use pinakes::source::Registry;
 use serde_json::json;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Make the store again from the archive
 ///
-/// Nothing is fetched. The result is the same, statement by statement, as what import wrote.
+/// Nothing is fetched. Records are mapped by the rules in force, merged as before, and what people
+/// wrote is put back; the canonical export of the result is that of the store before it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -87,7 +91,9 @@ impl Verify {
 
 /// Copy the catalogue to a new directory
 ///
-/// The copy is consistent and is itself a catalogue: `--catalogue` opens it.
+/// The copy is consistent and is itself a catalogue: `--catalogue` opens it. It holds everything:
+/// archive, store and index, settings, sources, rules and queries of your own, and the hashes of
+/// the tokens, so a restored catalogue knows its writers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -101,20 +107,13 @@ impl Backup {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
         must_not_exist(&self.directory)?;
-        must_be_apart(&self.directory, &session.home.directory)?;
-        // Complete under another name first, so that a torn copy never looks like a whole one.
-        let part = part_of(&self.directory);
-        remove(&part)?;
-        std::fs::create_dir_all(&part).with_context(|| format!("cannot make `{}`", part.display()))?;
-        copy(&session.home.archive(), &part.join("archive"))?;
-        copy(&session.home.store(), &part.join("store"))?;
-        let settings = session.home.directory.join(Home::SETTINGS);
-        std::fs::copy(settings, part.join(Home::SETTINGS))?;
-        // Descriptions of sources, the user's own texts, and what resolving keeps beside the store.
-        for folder in [Registry::FOLDER, "mappings", "queries", "resolution"] {
-            copy(&session.home.directory.join(folder), &part.join(folder))?;
+        let own = session.home.directory.join(Home::BACKUPS);
+        if self.directory.starts_with(&own) {
+            disk::create_directory(&own).with_context(|| format!("cannot make `{}`", own.display()))?;
+        } else {
+            must_be_apart(&self.directory, &session.home.directory)?;
         }
-        std::fs::rename(&part, &self.directory)?;
+        copy_catalogue(&session.home.directory, &self.directory)?;
         if general.json {
             output::json(&json!({ "backup": self.directory }))?;
         } else {
@@ -145,10 +144,7 @@ impl Restore {
         let backup = Home::open(&self.directory)?;
         must_not_exist(&general.catalogue)?;
         must_be_apart(&general.catalogue, &self.directory)?;
-        let part = part_of(&general.catalogue);
-        remove(&part)?;
-        copy(&backup.directory, &part)?;
-        std::fs::rename(&part, &general.catalogue)?;
+        copy_catalogue(&backup.directory, &general.catalogue)?;
         let mut progress = Progress::new(general);
         let session = Session::write(general.home()?, &mut progress)?;
         let records: u64 = session.archive.sources()?.iter().map(|(_, counts)| counts.records).sum();
@@ -166,7 +162,8 @@ fn entries_of(entries: u64) -> String {
 }
 
 fn must_not_exist(directory: &Path) -> anyhow::Result<()> {
-    if directory.exists() {
+    let is_there = directory.try_exists();
+    if is_there.with_context(|| format!("`{}` cannot be looked at", directory.display()))? {
         bail!("`{}` exists already; name a new directory", directory.display());
     }
     Ok(())
@@ -187,35 +184,77 @@ fn must_be_apart(target: &Path, source: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn part_of(directory: &Path) -> PathBuf {
-    let mut name = directory.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
-}
+/// What a catalogue is made of. The rest is locks, snapshots of a server, and copies.
+const PARTS: [&str; 11] = [
+    Home::SETTINGS,
+    "archive",
+    "store",
+    "index",
+    "resolution",
+    "holdings.log",
+    "holdings.told",
+    Registry::FOLDER,
+    "mappings",
+    "queries",
+    TOKENS,
+];
 
-fn remove(directory: &Path) -> anyhow::Result<()> {
-    match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+/// Copies a catalogue. The copy has another name until it is whole, so that a torn one never looks
+/// like it; one that fails is taken away, for the disk may be full.
+fn copy_catalogue(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let part = disk::part_of(to);
+    disk::remove_directory(&part).with_context(|| format!("cannot remove `{}`", part.display()))?;
+    std::fs::create_dir(&part).with_context(|| format!("cannot make `{}`", part.display()))?;
+    let copied = PARTS.iter().try_for_each(|name| copy(&from.join(name), &part.join(name)));
+    let renamed = copied.and_then(|()| {
+        disk::sync_directory(&part)?;
+        disk::rename(&part, to).with_context(|| format!("cannot make `{}`", to.display()))
+    });
+    if renamed.is_err() {
+        let _ = disk::remove_directory(&part);
     }
+    renamed
 }
 
-/// Copies a directory with all it holds.
+/// Copies a file, or a directory with all it holds; nothing if it is not there. That something cannot
+/// be looked at does not mean that it is not there.
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
-    if !from.exists() {
-        return Ok(());
-    }
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            std::fs::copy(entry.path(), &target)
-                .and_then(|_| std::fs::File::open(&target)?.sync_all())
-                .with_context(|| format!("cannot copy `{}`", entry.path().display()))?;
+    let failed = || format!("cannot copy `{}`", from.display());
+    let found = match std::fs::metadata(from) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found.with_context(failed)?,
+    };
+    if found.is_dir() {
+        std::fs::create_dir(to).with_context(|| format!("cannot make `{}`", to.display()))?;
+        for entry in std::fs::read_dir(from).with_context(failed)? {
+            let entry = entry.with_context(failed)?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
         }
+        disk::sync_directory(to).with_context(failed)
+    } else {
+        let copied = std::fs::copy(from, to).and_then(|_| std::fs::File::open(to)?.sync_all());
+        copied.with_context(failed)
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A link that leads to itself can be looked at as little as a broken disk, whoever looks.
+    #[test]
+    fn what_cannot_be_looked_at_is_not_left_out_of_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("catalogue"), folder.path().join("copy"));
+        std::fs::create_dir(&from).unwrap();
+        std::fs::write(from.join(Home::SETTINGS), "").unwrap();
+        let part = from.join("queries");
+        std::os::unix::fs::symlink("queries", &part).unwrap();
+        let error = copy_catalogue(&from, &to).unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot copy `{}`", part.display()));
+        assert!(!to.exists());
+        std::fs::remove_file(&part).unwrap();
+        copy_catalogue(&from, &to).unwrap();
+        assert!(to.join(Home::SETTINGS).exists());
+    }
 }

@@ -4,6 +4,7 @@
 //! One definition gives `--help`, the man pages and the completions. Exit status: 0 done,
 //! 1 done but data was refused, 2 could not run. A closed pipe is not an error.
 
+mod advice;
 mod export;
 mod harvest;
 mod import;
@@ -116,6 +117,8 @@ enum Command {
     QueryWorker(query::QueryWorker),
     #[command(hide = true)]
     Worker(serve::Worker),
+    #[command(hide = true)]
+    Writer(serve::Writer),
 }
 
 /// How a command that ran ended.
@@ -190,6 +193,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Man(command) => command.run(),
         Command::QueryWorker(command) => command.run(&general),
         Command::Worker(command) => command.run(&general),
+        Command::Writer(command) => command.run(&general),
     };
     match done {
         Ok(Done::Well) => ExitCode::SUCCESS,
@@ -197,7 +201,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Done::Failed) => ExitCode::from(2),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::error(&error);
+            output::error(&error, advice::advice(&error, &general).as_deref());
             ExitCode::from(2)
         }
     }

@@ -1,6 +1,7 @@
 //! Printing: results, problems, errors, the log.
 
 use super::General;
+use anyhow::Context;
 use pinakes::diagnostic::Diagnostic;
 use pinakes::diagnostic::render::{Style, render};
 use std::io::{IsTerminal, Write};
@@ -66,7 +67,8 @@ pub(super) fn diagnostic(general: &General, diagnostic: &Diagnostic) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-pub(super) fn error(error: &anyhow::Error) {
+/// Says why a command could not do its work, and what to do about it.
+pub(super) fn error(error: &anyhow::Error, advice: Option<&str>) {
     let (on, off) = if colour() { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -76,12 +78,15 @@ pub(super) fn error(error: &anyhow::Error) {
             text.push_str(&cause);
         }
     }
+    if let Some(advice) = advice {
+        text.push_str(&format!("\nhint: {advice}"));
+    }
     let _ = writeln!(std::io::stderr(), "{on}error{off}: {text}");
 }
 
 /// Writes a line of results; a closed pipe comes back as an error.
 pub(super) fn line(text: &str) -> anyhow::Result<()> {
-    Ok(writeln!(std::io::stdout(), "{text}")?)
+    writeln!(std::io::stdout(), "{text}").context("cannot write to standard output")
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {

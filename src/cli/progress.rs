@@ -28,7 +28,9 @@ pub(super) struct Progress<'a> {
     size: Option<u64>,
     started: Instant,
     printed: Instant,
-    given: FxHashMap<&'static str, u64>,
+    shown: FxHashMap<&'static str, u64>,
+    /// Faults that were counted and not shown, by their code.
+    hidden: FxHashMap<&'static str, u64>,
     /// Since when another command is waited for.
     waiting: Option<Instant>,
 }
@@ -43,17 +45,18 @@ impl<'a> Progress<'a> {
             size: None,
             started: now,
             printed: now,
-            given: FxHashMap::default(),
+            shown: FxHashMap::default(),
+            hidden: FxHashMap::default(),
             waiting: None,
         }
     }
 
     /// What was not shown in full.
     pub fn rest(&self) {
-        let mut codes: Vec<_> = self.given.iter().filter(|(_, count)| **count > SHOWN).collect();
+        let mut codes: Vec<_> = self.hidden.iter().collect();
         codes.sort();
         for (code, count) in codes {
-            output::say(self.general, &format!("{code}: {} more", output::number(count - SHOWN)));
+            output::say(self.general, &format!("{code}: {} more", output::number(*count)));
         }
     }
 
@@ -128,7 +131,8 @@ impl Watch for Progress<'_> {
     fn busy(&mut self, busy: &LockError) -> bool {
         let since = *self.waiting.get_or_insert_with(|| {
             if self.general.wait > 0 {
-                output::say(self.general, &format!("waiting: {busy}"));
+                let most = output::count(self.general.wait, "second");
+                output::say(self.general, &format!("waiting {most} at most (`--wait`): {busy}"));
             }
             Instant::now()
         });
@@ -140,14 +144,20 @@ impl Watch for Progress<'_> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        let count = self.given.entry(diagnostic.code.slug()).or_default();
-        *count += 1;
+        let code = diagnostic.code.slug();
+        let shown = self.shown.entry(code).or_default();
         let quiet = self.general.quiet && diagnostic.severity() < pinakes::diagnostic::Severity::Error;
         let note = diagnostic.severity() == pinakes::diagnostic::Severity::Note && self.general.verbose == 0;
         let all = self.general.verbose > 0 || self.general.messages == output::Messages::Json;
-        if quiet || note || (*count > SHOWN && !all) {
+        if quiet || note {
             return;
         }
+        // That there are more is said at the end, for all records together.
+        if !all && (*shown >= SHOWN || diagnostic.count > 1) {
+            *self.hidden.entry(code).or_default() += diagnostic.count;
+            return;
+        }
+        *shown += 1;
         match &self.bar {
             Some(bar) => bar.suspend(|| output::diagnostic(self.general, diagnostic)),
             None => output::diagnostic(self.general, diagnostic),

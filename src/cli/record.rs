@@ -4,7 +4,7 @@ use super::progress::Progress;
 use super::{Done, General, output};
 use anyhow::bail;
 use oxrdfio::RdfFormat;
-use pinakes::catalogue::results::serializer_for;
+use pinakes::catalogue::results::writer_for;
 use pinakes::diagnostic::render::printable;
 use pinakes::pipeline::{self, Session, ShownRecord};
 use pinakes::record::write_field;
@@ -187,9 +187,9 @@ fn turtle(shown: &ShownRecord) -> anyhow::Result<()> {
         }
         of_subject.push(triple);
     }
-    let mut out = serializer_for(RdfFormat::Turtle, &shown.triples).for_writer(std::io::stdout());
+    let mut out = writer_for(std::io::stdout(), RdfFormat::Turtle, &shown.triples)?;
     for triple in order.iter().filter_map(|subject| by_subject.get(*subject)).flatten() {
-        out.serialize_triple(*triple)?;
+        out.triple(*triple)?;
     }
     out.finish()?;
     Ok(())

@@ -1,6 +1,7 @@
 //! `pinakes completions` and `man`
 
 use super::{Arguments, Done, output};
+use anyhow::Context;
 use clap::CommandFactory;
 use std::path::PathBuf;
 
@@ -33,8 +34,9 @@ pub(super) struct Man {
 
 impl Man {
     pub fn run(self) -> anyhow::Result<Done> {
-        std::fs::create_dir_all(&self.directory)?;
-        clap_mangen::generate_to(Arguments::command(), &self.directory)?;
+        let cannot = || format!("cannot write to `{}`", self.directory.display());
+        std::fs::create_dir_all(&self.directory).with_context(cannot)?;
+        clap_mangen::generate_to(Arguments::command(), &self.directory).with_context(cannot)?;
         output::line(&format!("wrote {}", self.directory.display()))?;
         Ok(Done::Well)
     }

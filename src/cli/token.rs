@@ -1,9 +1,15 @@
 //! `pinakes token`: who may write, and more.
 
+use super::progress::Progress;
 use super::serve::TOKENS;
 use super::{Done, General, now, output};
+use anyhow::bail;
+use pinakes::diagnostic::near;
+use pinakes::pipeline::Session;
 use pinakes::serve::{Role, token};
+use pinakes::source::Registry;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 /// Make, list and revoke tokens for the server
 ///
@@ -36,7 +42,7 @@ struct Create {
     /// What it is for
     #[arg(long, default_value = "")]
     label: String,
-    /// The one source whose graphs it may write
+    /// The one source whose graphs it may write; one that is described or has records
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
 }
@@ -63,6 +69,9 @@ impl TokenGroup {
         let file = general.home()?.directory.join(TOKENS);
         match self.command {
             TokenCommand::Create(Create { role, label, source }) => {
+                if let Some(source) = &source {
+                    must_exist(source, general)?;
+                }
                 let new = token::New { role, label, source, created: now() };
                 let (secret, known) = token::create(&file, new)?;
                 if general.json {
@@ -101,5 +110,24 @@ impl TokenGroup {
             }
         }
         Ok(Done::Well)
+    }
+}
+
+/// A token for a source that is not there would write what nobody looks for.
+fn must_exist(source: &str, general: &General) -> anyhow::Result<()> {
+    let home = general.home()?;
+    let registry = Registry::read(&home.directory)?;
+    let session = Session::read_archive(home, &mut Progress::new(general))?;
+    let filled = session.archive.sources()?.into_iter().map(|(name, _)| name);
+    let known: BTreeSet<String> = registry.keys().map(str::to_owned).chain(filled).collect();
+    if known.contains(source) {
+        return Ok(());
+    }
+    let said = format!("there is no source `{source}`");
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match near(source, known.iter().copied()).as_slice() {
+        [] if known.is_empty() => bail!("{said}; `pinakes source add` describes one"),
+        [] => bail!("{said}; there are {}", known.join(", ")),
+        near => bail!("{said}; there are {}; did you mean `{}`?", known.join(", "), near.join("` or `")),
     }
 }

@@ -76,8 +76,8 @@ impl Source {
         let mut found = Vec::new();
         let mut waiting = vec![folder.to_owned()];
         while let Some(next) = waiting.pop() {
-            for entry in fs::read_dir(&next)? {
-                let path = entry?.path();
+            for entry in fs::read_dir(&next).map_err(named(&next))? {
+                let path = entry.map_err(named(&next))?.path();
                 if path.is_dir() {
                     // What makes two records one is no concordance.
                     if path != folder.join("resolve") {
@@ -85,13 +85,18 @@ impl Source {
                     }
                 } else if has_known_ending(&path) {
                     let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-                    let text = fs::read_to_string(&path)?;
+                    let text = fs::read_to_string(&path).map_err(named(&path))?;
                     found.push(Self::new(name.replace('\\', "/"), text, Origin::Shipped));
                 }
             }
         }
         Ok(found)
     }
+}
+
+/// An error with the file it is about.
+fn named(path: &Path) -> impl Fn(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
 impl Head {

@@ -1,5 +1,6 @@
 //! The catalogue directory: its settings and its lock.
 
+mod explain;
 mod federation;
 mod lock;
 mod settings;
@@ -42,6 +43,8 @@ pub struct Home {
 impl Home {
     /// The file that makes a directory a catalogue.
     pub const SETTINGS: &'static str = "pinakes.toml";
+    /// The folder for copies that a server makes of its catalogue.
+    pub const BACKUPS: &'static str = "backups";
 
     /// Makes a new catalogue. The directory may exist if nothing of a catalogue is in it.
     pub fn create(directory: &Path, base: &str) -> Result<Self, ConfigError> {

@@ -1,5 +1,6 @@
 //! `pinakes.toml`, as `init` writes it and every command reads it.
 
+use super::explain::explain;
 use super::federation::Federation;
 use serde::Deserialize;
 
@@ -52,7 +53,7 @@ impl Settings {
     const VERSION: u32 = 1;
 
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        let settings: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let settings: Self = toml::from_str(text).map_err(|error| explain(text, &error))?;
         if settings.version > Self::VERSION {
             return Err(format!(
                 "this catalogue has layout {}, and this program knows layouts up to {}; use a newer one",

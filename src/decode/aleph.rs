@@ -13,7 +13,7 @@
 use super::clean::{Faults, clean, text};
 use super::lines::{self, Role, lines_of};
 use super::{Options, Pieces, leader, marc};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::record::{Model, Record, RecordBuilder};
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -35,15 +35,14 @@ pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>) -> Pieces<'a> {
 }
 
 /// Reads the lines of one system number.
-pub fn decode(bytes: &[u8], _options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+pub fn decode(bytes: &[u8], _options: &Options, diagnostics: &mut RecordLog) -> Option<Record> {
     let mut faults = Faults::default();
     let text = text(bytes, &mut faults);
     let text = text.trim_start_matches('\u{FEFF}');
     let fields = fields_of(text, diagnostics);
     let Some(number) = fields.first().map(|field| field.number) else {
-        diagnostics
-            .push(Diagnostic::new(Code::NotARecord, "no line is of the form `000000001 24510 L $$a…`"));
-        return None;
+        let message = "no line is of the form `000000001 24510 L $$a…`";
+        return diagnostics.refuse(Diagnostic::new(Code::NotARecord, message));
     };
     let mut reader =
         Reader { builder: RecordBuilder::new(Model::Marc21), leader: String::new(), faults, diagnostics };
@@ -65,7 +64,7 @@ struct Line<'a> {
     content: Cow<'a, str>,
 }
 
-fn fields_of<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Line<'a>> {
+fn fields_of<'a>(text: &'a str, diagnostics: &mut RecordLog) -> Vec<Line<'a>> {
     let mut fields: Vec<Line<'a>> = Vec::new();
     for line in lines_of(text).filter(|line| !line.trim().is_empty()) {
         if let Some(field) = field_line(line) {
@@ -122,7 +121,7 @@ struct Reader<'a> {
     builder: RecordBuilder,
     leader: String,
     faults: Faults,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut RecordLog,
 }
 
 impl Reader<'_> {
@@ -189,9 +188,9 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> (Option<Record>, Vec<Diagnostic>) {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = RecordLog::default();
         let record = decode(bytes, &Options::default(), &mut diagnostics);
-        (record, diagnostics)
+        (record, diagnostics.into_iter().collect())
     }
 
     /// The id and the fields of each record, one a line, and the codes of diagnostics.

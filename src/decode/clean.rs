@@ -4,7 +4,7 @@
 //! NFC and takes out what may not stand in a text. Both only count what they repaired; a
 //! record's [`Faults`] are reported once at its end, however many there were.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use encoding_rs::WINDOWS_1252;
 use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
@@ -21,7 +21,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub fn report(self, diagnostics: &mut Vec<Diagnostic>) {
+    pub fn report(self, diagnostics: &mut RecordLog) {
         if self.foreign {
             diagnostics.push(
                 Diagnostic::new(

@@ -3,6 +3,7 @@
 //! Content decides; the file's name is asked only where content cannot tell (Turtle and TriG
 //! share their beginnings, a table of one column has no delimiter).
 
+use super::foreign::{self, Foreign};
 use crate::record::Format;
 
 /// The format of content that begins with `head`, or `None` when it shows none we read.
@@ -42,35 +43,56 @@ pub fn detect(head: &[u8], name: &str) -> Option<Format> {
 }
 
 /// What content is that is none of our formats, for the message.
-pub(super) fn describe(head: &[u8]) -> &'static str {
-    let lower = String::from_utf8_lossy(head).trim_start().to_ascii_lowercase();
-    match container(head) {
-        Some(container) => container,
-        None if lower.starts_with("<!doctype html") || lower.starts_with("<html") => {
-            "a web page, not records"
+pub(super) fn describe(head: &[u8]) -> Foreign {
+    known_foreign(head).unwrap_or_else(|| {
+        let what = if looks_binary(&String::from_utf8_lossy(head)) {
+            "binary data of no format that is read"
+        } else {
+            "text of no format that is read"
+        };
+        Foreign {
+            what,
+            advice: "name the format with `--format`, if it is one that `pinakes import --help` lists",
         }
-        None if looks_binary(&lower) => "binary data of no format that is read",
-        None => "text of no format that is read",
-    }
+    })
 }
 
-/// Containers are told by how they begin; what is in them must come out first.
-fn container(head: &[u8]) -> Option<&'static str> {
-    match head {
-        [b'P', b'K', 3 | 5, 4 | 6, ..] => {
-            Some("a ZIP archive (or a document of an office program), which must be unpacked first")
-        }
-        [b'B', b'Z', b'h', ..] => Some("bzip2 data, which is not read; gzip and zstd are"),
-        [0xFD, b'7', b'z', b'X', b'Z', ..] => Some("xz data, which is not read; gzip and zstd are"),
-        [b'7', b'z', 0xBC, 0xAF, ..] => Some("a 7z archive, which must be unpacked first"),
-        [0x1F, 0x8B, ..] => Some("gzip data within compressed data, which is refused"),
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => Some("zstd data within compressed data, which is refused"),
-        [b'%', b'P', b'D', b'F', ..] => Some("a PDF document"),
-        _ if is_utf16(head) && !utf16_markup(head) => {
-            Some("UTF-16 text, which is read only as XML; save it as UTF-8")
-        }
-        _ => None,
-    }
+/// What content is that is known to hold no records, whatever somebody says about it.
+pub(super) fn known_foreign(head: &[u8]) -> Option<Foreign> {
+    container(head).or_else(|| {
+        let text = String::from_utf8_lossy(head).to_ascii_lowercase();
+        is_web_page(text.trim_start_matches('\u{FEFF}').trim_start()).then_some(Foreign {
+            what: "a web page, not records",
+            advice: "download the records that the page shows or links to; \
+                     `pinakes source probe` looks at an address for a way to harvest it",
+        })
+    })
+}
+
+/// A prolog may stand before the element that tells.
+fn is_web_page(lower: &str) -> bool {
+    lower.starts_with("<!doctype html") || lower.starts_with('<') && local_name(root(lower)) == "html"
+}
+
+/// Containers and documents are told by how they begin; what is in them must come out first.
+fn container(head: &[u8]) -> Option<Foreign> {
+    foreign::recognize(head).or_else(|| {
+        (is_utf16(head) && !utf16_markup(head))
+            .then_some(Foreign { what: "UTF-16 text, which is read only as XML", advice: "save it as UTF-8" })
+    })
+}
+
+/// Whether content that is of one format cannot be meant by another. Formats that are cut and read
+/// alike, or that differ in what their fields mean, are not told apart.
+pub(super) fn differ(one: Format, other: Format) -> bool {
+    let family = |format: Format| match format {
+        Format::MarcXml | Format::OaiDc | Format::Mods => Format::MarcXml,
+        Format::MarcJson | Format::Json => Format::Json,
+        Format::Csv | Format::Tsv => Format::Csv,
+        Format::Turtle | Format::NTriples | Format::NQuads | Format::TriG => Format::TriG,
+        Format::Iso2709 | Format::Mrk | Format::Aleph | Format::RdfXml | Format::JsonLd => format,
+    };
+    family(one) != family(other)
 }
 
 /// Whether UTF-16 text begins with `<`, after its mark and blanks.
@@ -104,13 +126,11 @@ fn starts_with_iri(text: &str) -> bool {
 
 /// By the root element; the prolog, a DOCTYPE among it, is not asked.
 fn xml(lower: &str) -> Option<Format> {
-    let root = root(lower);
-    let name = root.split(|c: char| c.is_whitespace() || c == '>' || c == '/').next().unwrap_or_default();
-    let local = name.rsplit(':').next().unwrap_or_default();
-    if local == "html" || lower.starts_with("<!doctype html") {
+    if is_web_page(lower) {
         return None;
     }
-    Some(match local {
+    let root = root(lower);
+    Some(match local_name(root) {
         // A document of one resource needs no rdf:RDF around it.
         "rdf" => Format::RdfXml,
         _ if root.contains(" rdf:about=") => Format::RdfXml,
@@ -119,6 +139,12 @@ fn xml(lower: &str) -> Option<Format> {
         // Any other XML is searched for records and refused there with what was found.
         _ => Format::MarcXml,
     })
+}
+
+/// The name of a start tag, without its prefix.
+fn local_name(tag: &str) -> &str {
+    let name = tag.split(|c: char| c.is_whitespace() || c == '>' || c == '/').next().unwrap_or_default();
+    name.rsplit(':').next().unwrap_or_default()
 }
 
 /// The first start tag, without its `<`.

@@ -88,22 +88,44 @@ impl Input {
         };
         let head = reader.peek(HEAD).map_err(unreadable)?;
         if head.iter().all(u8::is_ascii_whitespace) && head.len() < HEAD {
-            let diagnostic = Diagnostic::new(Code::EmptyInput, format!("`{name}` holds no data"));
+            let diagnostic = Diagnostic::new(Code::EmptyInput, format!("`{name}` holds no data"))
+                .hint("the export or download that made it failed: make it again");
             return Err(InputError::Refused(Box::new(diagnostic)));
         }
-        let format = match format.or_else(|| detect(head, &name)) {
-            Some(format) => format,
-            None => {
-                let diagnostic = Diagnostic::new(
-                    Code::UnknownFormat,
-                    format!("the content of `{name}` is {}", detect::describe(head)),
-                )
-                .hint("name the format with `--format`, if it is one that `pinakes import --help` lists");
+        let format = match (format, detect(head, &name)) {
+            (Some(named), seen) => {
+                diagnostics.extend(mismatch(&name, named, seen, head));
+                named
+            }
+            (None, Some(seen)) => seen,
+            (None, None) => {
+                let foreign = detect::describe(head);
+                let message = format!("the content of `{name}` is {}", foreign.what);
+                let diagnostic = Diagnostic::new(Code::UnknownFormat, message).hint(foreign.advice);
                 return Err(InputError::Refused(Box::new(diagnostic)));
             }
         };
         Ok(Self { name, format, diagnostics, position, size, reader: Box::new(reader) })
     }
+}
+
+/// What is said where somebody named a format that the content does not look like. They may know
+/// better, so it is read as they say.
+fn mismatch(name: &str, named: Format, seen: Option<Format>, head: &[u8]) -> Option<Diagnostic> {
+    let (looks, hint) = match seen {
+        Some(seen) if detect::differ(seen, named) => {
+            let hint =
+                "leave out `--format`, or `format` in the description of a source, and the content decides";
+            (format!("looks like {seen}"), hint)
+        }
+        Some(_) => return None,
+        None => {
+            let foreign = detect::known_foreign(head)?;
+            (format!("is {}", foreign.what), foreign.advice)
+        }
+    };
+    let message = format!("`{name}` {looks}, and is read as {named}");
+    Some(Diagnostic::new(Code::FormatMismatch, message).hint(hint))
 }
 
 /// Reads compressed data to its end and throws it away.
@@ -135,10 +157,19 @@ fn check(
 }
 
 fn spool(reader: &mut impl Read) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
+    let mut file = temporary()?;
     io::copy(reader, &mut file)?;
     file.rewind()?;
     Ok(file)
+}
+
+/// A file that is gone when it is closed. What keeps it from being made is said with the folder,
+/// which is not the one of the input.
+pub(super) fn temporary() -> io::Result<File> {
+    tempfile::tempfile().map_err(|error| {
+        let folder = std::env::temp_dir();
+        io::Error::new(error.kind(), format!("a temporary file in `{}`: {error}", folder.display()))
+    })
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -304,5 +335,48 @@ impl Read for Peekable {
         }
         self.consume(taken);
         Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of content that is to be read as a format.
+    fn said(head: &[u8], named: Format) -> Option<String> {
+        mismatch("input", named, detect(head, "input"), head).map(|said| said.message)
+    }
+
+    #[test]
+    fn whoever_names_a_format_for_no_records_is_told_what_they_are() {
+        let is = |what: &str| Some(format!("`input` is {what}, and is read as csv"));
+        let page = is("a web page, not records");
+        for text in [
+            "<!DOCTYPE html>\n<title>404</title>",
+            "\u{FEFF} <HTML lang='en'>",
+            "<?xml version='1.0'?>\n<!-- x -->\n<html xmlns='http://www.w3.org/1999/xhtml'>",
+        ] {
+            assert_eq!(said(text.as_bytes(), Format::Csv), page, "{text}");
+        }
+        let utf16 = |text: &str| {
+            [&[0xFF, 0xFE], text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>().as_slice()]
+                .concat()
+        };
+        assert_eq!(
+            said(&utf16("id,title\n1,Walden\n"), Format::Csv),
+            is("UTF-16 text, which is read only as XML")
+        );
+        assert_eq!(said(b"%PDF-1.7", Format::Csv), is("a PDF document"));
+    }
+
+    #[test]
+    fn whoever_names_a_format_that_content_cannot_tell_is_believed() {
+        // A table of one column, and text in a character set that looks like no text.
+        for head in [b"title\nWalden\n".as_slice(), &[0xE9; 64]] {
+            assert_eq!(said(head, Format::Csv), None);
+        }
+        assert_eq!(said(b"id,title\n1,Walden\n", Format::Tsv), None);
+        let differs = "`input` looks like csv, and is read as mrk".to_owned();
+        assert_eq!(said(b"id,title\n1,Walden\n", Format::Mrk), Some(differs));
     }
 }

@@ -1,6 +1,6 @@
 //! The leader of a MARC record that was written as text.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::record::RecordBuilder;
 
 /// Positions of a leader.
@@ -8,7 +8,7 @@ const LENGTH: usize = 24;
 
 /// Gives the record its leader, and reports one that is missing or not 24 characters long. In
 /// text the lengths and addresses it holds mean nothing, so they are not looked at.
-pub(super) fn set(builder: &mut RecordBuilder, leader: &str, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn set(builder: &mut RecordBuilder, leader: &str, diagnostics: &mut RecordLog) {
     let length = leader.chars().count();
     if length == 0 {
         diagnostics.push(Diagnostic::new(Code::BadLeader, "the record has no leader"));

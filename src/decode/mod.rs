@@ -15,6 +15,7 @@ mod aleph;
 pub mod charset;
 mod clean;
 mod detect;
+mod foreign;
 mod input;
 mod iso2709;
 mod json;
@@ -32,8 +33,9 @@ pub use input::{Input, InputError};
 pub use rdf::{document, syntax as rdf_syntax};
 pub use table::columns;
 
-use crate::diagnostic::Diagnostic;
-use crate::record::{Format, Record};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
+use crate::record::{Format, Record, known_by};
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 /// The bytes of one record and where they stood.
@@ -48,6 +50,7 @@ pub struct Payload {
 
 /// What a splitter finds next.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "rejects are rare, and pieces are handed on one by one")]
 pub enum Piece {
     /// One record, and what was noticed about it while cutting it out.
     Record(Payload, Vec<Diagnostic>),
@@ -86,29 +89,48 @@ pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>, format: Format, name: &st
     }
 }
 
-/// Reads one payload. `None` refuses it; the reason is the last of the diagnostics.
+/// Reads one payload. `None` refuses it; the reason is the last of the diagnostics. However many
+/// faults it has, a few are told one by one (see [`RecordLog`]).
 pub fn decode(
     bytes: &[u8],
     format: Format,
     options: &Options,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Record> {
-    match format {
-        Format::Iso2709 => iso2709::decode(bytes, options, diagnostics),
-        Format::MarcXml | Format::OaiDc | Format::Mods => xml::decode(bytes, diagnostics),
-        Format::MarcJson => json::decode_marc(bytes, diagnostics),
-        Format::Json => json::decode(bytes, options, diagnostics),
-        Format::Mrk => mrk::decode(bytes, options, diagnostics),
-        Format::Aleph => aleph::decode(bytes, options, diagnostics),
-        Format::Csv => table::decode(bytes, None, options, diagnostics),
-        Format::Tsv => table::decode(bytes, Some(b'\t'), options, diagnostics),
+    let mut log = RecordLog::default();
+    let mut record = match format {
+        Format::Iso2709 => iso2709::decode(bytes, options, &mut log),
+        Format::MarcXml | Format::OaiDc | Format::Mods => xml::decode(bytes, &mut log),
+        Format::MarcJson => json::decode_marc(bytes, &mut log),
+        Format::Json => json::decode(bytes, options, &mut log),
+        Format::Mrk => mrk::decode(bytes, options, &mut log),
+        Format::Aleph => aleph::decode(bytes, options, &mut log),
+        Format::Csv => table::decode(bytes, None, options, &mut log),
+        Format::Tsv => table::decode(bytes, Some(b'\t'), options, &mut log),
         Format::Turtle
         | Format::NTriples
         | Format::NQuads
         | Format::TriG
         | Format::RdfXml
-        | Format::JsonLd => rdf::decode(bytes, diagnostics),
+        | Format::JsonLd => rdf::decode(bytes, &mut log),
+    };
+    if let Some(record) = &mut record {
+        bound_identifier(record, &mut log);
     }
+    diagnostics.extend(log);
+    record
+}
+
+/// Replaces an identifier that is too long to name anything.
+fn bound_identifier(record: &mut Record, log: &mut RecordLog) {
+    let Some(id) = &mut record.id else { return };
+    let known = match known_by(id) {
+        Cow::Owned(known) => known,
+        Cow::Borrowed(_) => return,
+    };
+    let message = format!("the identifier of the record has {} bytes; its hash stands for it", id.len());
+    log.push(Diagnostic::new(Code::MissingIdentifier, message));
+    *id = known;
 }
 
 /// Splits and decodes everything in some bytes: the records, and what was noticed about them
@@ -143,5 +165,23 @@ pub fn stored_format(format: Format) -> Format {
     match format {
         Format::Turtle | Format::NTriples | Format::TriG | Format::RdfXml | Format::JsonLd => Format::NQuads,
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_whose_identifier_is_too_long_is_known_by_its_hash_and_says_so() {
+        let read = |id: &str| {
+            let mut noticed = Vec::new();
+            let row = format!("id,title\n{id},Walden\n");
+            let record = decode(row.as_bytes(), Format::Csv, &Options::default(), &mut noticed).unwrap();
+            (record.id.unwrap(), noticed.into_iter().map(|said| said.code).collect::<Vec<_>>())
+        };
+        let long = "x".repeat(1 << 20);
+        assert_eq!(read(&long), (known_by(&long).into_owned(), vec![Code::MissingIdentifier]));
+        assert_eq!(read("A-1"), ("A-1".to_owned(), vec![]));
     }
 }

@@ -8,8 +8,9 @@
 use super::clean::{Faults, clean, text};
 use super::lines::{self, Role, lines_of};
 use super::{Options, Pieces, leader, marc};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::record::{Model, Record, RecordBuilder};
+use memchr::memchr;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -31,18 +32,18 @@ pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>) -> Pieces<'a> {
 }
 
 /// Reads one record.
-pub fn decode(bytes: &[u8], _options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+pub fn decode(bytes: &[u8], _options: &Options, diagnostics: &mut RecordLog) -> Option<Record> {
     let mut faults = Faults::default();
     let text = text(bytes, &mut faults);
     let text = text.trim_start_matches('\u{FEFF}');
     let Some(fields) = fields_of(text) else {
-        diagnostics.push(Diagnostic::new(Code::NotARecord, "no line begins with a tag such as `=245`").at(0));
-        return None;
+        let message = "no line begins with a tag such as `=245`";
+        return diagnostics.refuse(Diagnostic::new(Code::NotARecord, message).at(0));
     };
     let mut reader = Reader {
         builder: RecordBuilder::new(Model::Marc21),
         leader: String::new(),
-        unknown: Vec::new(),
+        unknown: Unknown::default(),
         faults,
         diagnostics,
     };
@@ -88,10 +89,9 @@ fn field_line(line: &str) -> Option<(&str, &str)> {
 struct Reader<'a> {
     builder: RecordBuilder,
     leader: String,
-    /// Mnemonics that nobody knows, each once.
-    unknown: Vec<String>,
+    unknown: Unknown,
     faults: Faults,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut RecordLog,
 }
 
 impl Reader<'_> {
@@ -148,19 +148,51 @@ impl Reader<'_> {
 
     fn finish(mut self) -> Option<Record> {
         leader::set(&mut self.builder, &self.leader, self.diagnostics);
-        if !self.unknown.is_empty() {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::LineSyntax,
-                    format!("unknown mnemonic `{{{}}}` was kept as it is", self.unknown.join("}`, `{")),
-                )
-                .hint("write a brace that is part of a value as `{lcub}` or `{rcub}`"),
-            );
-        }
+        self.unknown.report(self.diagnostics);
         self.faults.report(self.diagnostics);
         let mut record = self.builder.finish();
         marc::finish(&mut record);
         Some(record)
+    }
+}
+
+/// Mnemonics that nobody knows.
+#[derive(Debug, Default)]
+struct Unknown {
+    /// The first few, each once.
+    names: Vec<String>,
+    /// Places where others stand.
+    more: usize,
+}
+
+impl Unknown {
+    /// Names that are told one by one. Remembering all of them would let a record of nothing else
+    /// cost the square of its length.
+    const NAMED: usize = 8;
+
+    fn add(&mut self, name: &str) {
+        if self.names.iter().any(|known| known == name) {
+            return;
+        }
+        if self.names.len() < Self::NAMED {
+            self.names.push(name.to_owned());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn report(&self, diagnostics: &mut RecordLog) {
+        if self.names.is_empty() {
+            return;
+        }
+        let mut named = format!("`{{{}}}`", self.names.join("}`, `{"));
+        if self.more > 0 {
+            named.push_str(&format!(" and {} more", self.more));
+        }
+        diagnostics.push(
+            Diagnostic::new(Code::LineSyntax, format!("unknown mnemonic {named} was kept as it is"))
+                .hint("write a brace that is part of a value as `{lcub}` or `{rcub}`"),
+        );
     }
 }
 
@@ -193,7 +225,7 @@ static MNEMONICS: LazyLock<HashMap<&'static str, Mnemonic>> = LazyLock::new(|| {
 });
 
 /// Replaces mnemonics by their characters. Those not known are kept and named in `unknown`.
-fn expand<'a>(value: &'a str, unknown: &mut Vec<String>) -> Cow<'a, str> {
+fn expand<'a>(value: &'a str, unknown: &mut Unknown) -> Cow<'a, str> {
     if !value.contains('{') {
         return Cow::Borrowed(value);
     }
@@ -215,10 +247,8 @@ fn expand<'a>(value: &'a str, unknown: &mut Vec<String>) -> Cow<'a, str> {
                 }
             }
             found => {
-                if let Some((name, None)) = found
-                    && !unknown.iter().any(|known| known == name)
-                {
-                    unknown.push(name.to_owned());
+                if let Some((name, None)) = found {
+                    unknown.add(name);
                 }
                 rest = rest.get(c.len_utf8()..).unwrap_or_default();
                 c
@@ -232,11 +262,16 @@ fn expand<'a>(value: &'a str, unknown: &mut Vec<String>) -> Cow<'a, str> {
     Cow::Owned(expanded)
 }
 
+/// Letters of the longest mnemonic.
+const LONGEST_NAME: usize = 12;
+
 /// The name in braces at the beginning of some text; braces around anything else are braces.
 fn name_at(text: &str) -> Option<&str> {
-    let (name, _) = text.strip_prefix('{')?.split_once('}')?;
-    let is_name = (2..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_name.then_some(name)
+    let rest = text.strip_prefix('{')?;
+    // Looked for no further than names are long: a value may be all opening braces.
+    let near = rest.as_bytes().get(..=LONGEST_NAME).unwrap_or(rest.as_bytes());
+    let name = rest.get(..memchr(b'}', near)?)?;
+    (name.len() >= 2 && name.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(name)
 }
 
 #[cfg(test)]
@@ -256,9 +291,9 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> (Option<Record>, Vec<Diagnostic>) {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = RecordLog::default();
         let record = decode(bytes, &Options::default(), &mut diagnostics);
-        (record, diagnostics)
+        (record, diagnostics.into_iter().collect())
     }
 
     /// The fields of each record, one a line, and the codes of diagnostics.
@@ -306,7 +341,7 @@ mod tests {
 
     #[test]
     fn mnemonics_are_characters() {
-        let mut unknown = Vec::new();
+        let mut unknown = Unknown::default();
         for (value, expected) in [
             ("{dollar}5 {lcub}x{rcub}", "$5 {x}"),
             ("caf{eacute}, id{dblac}oszaki", "caf\u{E9}, ido\u{30B}szaki"),
@@ -318,13 +353,22 @@ mod tests {
         ] {
             assert_eq!(expand(value, &mut unknown), expected);
         }
-        assert!(unknown.is_empty());
+        assert!(unknown.names.is_empty());
         assert_eq!(expand("{zilch} {zilch}", &mut unknown), "{zilch} {zilch}");
-        assert_eq!(unknown, ["zilch"]);
+        assert_eq!(unknown.names, ["zilch"]);
         check(
             format!("{LEADER}\n=100  1\\$aM{{uml}}uller {{zilch}}\n"),
             &["LDR 00991nam a22002531  4500", "100 1# $a Müller {zilch}", "line-syntax"],
         );
+    }
+
+    #[test]
+    fn of_many_unknown_mnemonics_a_few_are_named_and_the_others_counted() {
+        let many: String = (0..1000).map(|n| format!("{{q{n}z}}")).collect();
+        let (_, diagnostics) = read(format!("{LEADER}\n=500  \\\\$a{many}").as_bytes());
+        let [unknown] = diagnostics.as_slice() else { panic!("{diagnostics:?}") };
+        assert!(unknown.message.contains("`{q0z}`, `{q1z}`"), "{}", unknown.message);
+        assert!(unknown.message.ends_with("`{q7z}` and 992 more was kept as it is"), "{}", unknown.message);
     }
 
     #[test]

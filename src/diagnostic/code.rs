@@ -54,6 +54,7 @@ macro_rules! codes {
 codes! {
     EmptyInput "empty-input" Error "the input holds nothing";
     UnknownFormat "unknown-format" Error "the content shows no format we read";
+    FormatMismatch "format-mismatch" Warning "the content looks like another format than the one that was named";
     BadCompression "bad-compression" Error "compressed data is truncated, damaged or a bomb";
     TrailingBytes "trailing-bytes" Warning "bytes after the end of the compressed data were left out";
     NotARecord "not-a-record" Error "bytes between records that are not a record";
@@ -66,13 +67,13 @@ codes! {
     CharsetMismatch "charset-mismatch" Warning "the record is not in the character set it names";
     UndecodableBytes "undecodable-bytes" Warning "bytes that no character stands for became U+FFFD";
     ForbiddenCharacter "forbidden-character" Warning "a control character that may not stand in text became U+FFFD";
-    MissingIdentifier "missing-identifier" Warning "the record names itself by nothing, so its hash does";
+    MissingIdentifier "missing-identifier" Warning "the record names itself by nothing that can be used, so a hash does";
     DuplicateIdentifier "duplicate-identifier" Warning "one import holds an identifier twice with different content";
     XmlSyntax "xml-syntax" Error "the XML is not well-formed";
     XmlDoctype "xml-doctype" Error "the XML has a DOCTYPE, which is refused before anything is expanded";
     XmlLimit "xml-limit" Error "the XML is nested deeper or has more attributes than the limit";
     JsonSyntax "json-syntax" Error "the JSON cannot be parsed";
-    JsonLimit "json-limit" Error "the JSON is nested deeper than the limit";
+    JsonLimit "json-limit" Error "the JSON is nested deeper or has longer keys than the limit";
     RowShape "row-shape" Warning "a row has more or fewer cells than the header";
     LineSyntax "line-syntax" Warning "a line is not in the form its format asks for";
     RdfSyntax "rdf-syntax" Error "the RDF cannot be parsed";
@@ -104,7 +105,7 @@ codes! {
     EmptyCodeList "empty-code-list" Warning "a code list has no codes";
     UnknownCode "unknown-code" Warning "a record has a code that its list does not know";
     BadIri "bad-iri" Warning "what should be an IRI in a record is none, and was kept as a text";
-    TooManyStatements "too-many-statements" Warning "rules make more of a record than a record may have";
+    TooManyStatements "too-many-statements" Warning "more is made of a record than a record may have";
     SourceSyntax "source-syntax" Error "a source description is not valid TOML, or cannot be read at all";
     BadSetting "bad-setting" Error "a field of a source description is missing, of the wrong kind or out of range";
     PlainSecret "plain-secret" Error "a source description holds a secret, not the name of an environment variable";

@@ -47,8 +47,13 @@ fn human(diagnostic: &Diagnostic, colour: bool) -> String {
             let _ = write!(out, ", byte {offset}");
         }
     }
-    if let (Some(excerpt), Some(line), Some(column)) = (&diagnostic.excerpt, place.line, place.column) {
-        underline(excerpt, line.get(), column.get(), &mut out);
+    if let (Some(Excerpt { text, width, label }), Some(line), Some(column)) =
+        (diagnostic.excerpt.as_deref(), place.line, place.column)
+    {
+        let number = |number: u64| usize::try_from(number).unwrap_or(1);
+        let (line, column) = (number(line.get().into()), number(column.get().into()));
+        out.push_str(&excerpt(text, line, column, number(*width), label));
+        let _ = write!(out, "\n{} |", " ".repeat(line.to_string().len()));
     }
     for (label, value) in [
         ("source", &place.source),
@@ -67,21 +72,32 @@ fn human(diagnostic: &Diagnostic, colour: bool) -> String {
     out
 }
 
-/// The line with its number, and below it the marked part and what is said of it.
-fn underline(excerpt: &Excerpt, line: u32, column: u32, out: &mut String) {
+/// Characters of a line that are shown before and after the place in question.
+const AROUND: usize = 120;
+
+/// A line with its number, and below it marks under `width` characters from a column on and what is
+/// said of them. It begins with a line break and ends without one; of a very long line the part
+/// around the place is shown.
+pub fn excerpt(text: &str, line: usize, column: usize, width: usize, label: &str) -> String {
     let number = line.to_string();
     let gutter = " ".repeat(number.len());
+    let column = column.saturating_sub(1);
+    let skipped = column.saturating_sub(AROUND);
+    let mut shown: String = if skipped > 0 { "…".to_owned() } else { String::new() };
+    let mut rest = text.chars().skip(skipped);
     // Tabs are repeated, so that the marks stand where the text does.
-    let text: String =
-        excerpt.text.chars().map(|c| if c.is_control() && c != '\t' { '\u{FFFD}' } else { c }).collect();
-    let column = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
-    let indent: String = text.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-    let longest = text.chars().count().saturating_sub(column).max(1);
-    let marks = "^".repeat(usize::try_from(excerpt.width).unwrap_or(1).clamp(1, longest));
-    let label = printable(&excerpt.label);
+    let visible = |c: char| if c.is_control() && c != '\t' { '\u{FFFD}' } else { c };
+    shown.extend(rest.by_ref().take(column - skipped + AROUND).map(visible));
+    if rest.next().is_some() {
+        shown.push('…');
+    }
+    let column = column - skipped + usize::from(skipped > 0);
+    let indent: String = shown.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let longest = shown.chars().count().saturating_sub(column).max(1);
+    let marks = "^".repeat(width.clamp(1, longest));
+    let label = printable(label);
     let space = if label.is_empty() { "" } else { " " };
-    let _ =
-        write!(out, "\n{gutter} |\n{number} | {text}\n{gutter} | {indent}{marks}{space}{label}\n{gutter} |");
+    format!("\n{gutter} |\n{number} | {shown}\n{gutter} | {indent}{marks}{space}{label}")
 }
 
 fn short(diagnostic: &Diagnostic) -> String {

@@ -80,6 +80,9 @@ pub struct Retries {
     /// Attempts beyond the first that a session may have in stock. Each page that comes adds
     /// one, each retry takes one: a source that is down for good costs this much and no more.
     pub budget: u32,
+    /// How long one page may take with all attempts and waits; see [`Access::patience`].
+    #[serde(with = "seconds_if_given", skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Duration>,
 }
 
 /// How we say who we are. It is said to the source's own origin and to nobody else.
@@ -140,6 +143,19 @@ pub struct TokenEndpoint {
     pub form: Form,
 }
 
+impl Access {
+    /// The least patience, whatever the time limit of an attempt: a server that is started again
+    /// is back within a minute.
+    const LEAST_PATIENCE: Duration = Duration::from_secs(60);
+
+    /// How long one page may take with all attempts and waits. If it is not said, three times as
+    /// long as one attempt, and a minute at least.
+    pub fn patience(&self) -> Duration {
+        let attempts = self.timeouts.total.saturating_mul(3).max(Self::LEAST_PATIENCE);
+        self.retries.patience.unwrap_or(attempts)
+    }
+}
+
 impl Default for Access {
     fn default() -> Self {
         Self {
@@ -182,6 +198,7 @@ impl Default for Retries {
             first_wait: Duration::from_secs(1),
             longest_wait: Duration::from_secs(600),
             budget: 20,
+            patience: None,
         }
     }
 }
@@ -203,6 +220,28 @@ mod seconds {
     }
 }
 
+/// The same where there may be none.
+mod seconds_if_given {
+    use serde::{Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match time {
+            Some(time) => super::seconds::serialize(time, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        super::seconds::deserialize(deserializer).map(Some)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +253,7 @@ mod tests {
             allow_private = ["127.0.0.1:8099"]
             delay = 0.5
             timeouts.total = 20
+            retries.patience = 90
             [credentials.login]
             url = "https://repo.example/login"
             fields = { user = { env = "REPO_USER" }, kind = "local" }
@@ -224,6 +264,7 @@ mod tests {
         assert_eq!(access.delay, Duration::from_millis(500));
         assert_eq!(access.timeouts.total, Duration::from_secs(20));
         assert_eq!(access.timeouts.connect, Duration::from_secs(10));
+        assert_eq!(access.retries.patience, Some(Duration::from_secs(90)));
         assert!(access.respect_robots);
         let Some(Credentials::Login(login)) = &access.credentials else { panic!("{access:?}") };
         assert_eq!(login.form.fields["user"], FieldValue::Env { env: "REPO_USER".to_owned() });

@@ -1,7 +1,7 @@
 //! Why something was not fetched, in one sentence.
 
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What went wrong with one address, after all the attempts that made sense. It carries no
 /// secret: user names, passwords and tokens are taken out before it is made.
@@ -60,6 +60,8 @@ pub enum FaultKind {
     Status(u16),
     /// The server asks us to come back at a time that is too far off to wait for.
     RetryLater(SystemTime),
+    /// It has lasted so long, with all attempts and waits, that the source is left for another run.
+    GivenUp(Duration),
     /// Somebody asked us to stop.
     Cancelled,
 }
@@ -80,6 +82,7 @@ impl Fault {
             | FaultKind::Truncated
             | FaultKind::BadEncoding
             | FaultKind::RetryLater(_)
+            | FaultKind::GivenUp(_)
             | FaultKind::Cancelled => true,
             FaultKind::Status(status) => status_is_temporary(status),
             _ => false,
@@ -117,11 +120,12 @@ impl FaultKind {
             Self::Login => "login",
             Self::Status(_) => "status",
             Self::RetryLater(_) => "retry-later",
+            Self::GivenUp(_) => "given-up",
             Self::Cancelled => "cancelled",
         }
     }
 
-    fn sentence(self) -> String {
+    pub(super) fn sentence(self) -> String {
         let words = match self {
             Self::Settings => "cannot be fetched with these settings",
             Self::BadUrl => "is not a usable address",
@@ -144,6 +148,7 @@ impl FaultKind {
             Self::Cancelled => "was not fetched, because the run was stopped",
             Self::Status(status) => return format!("answered {status}"),
             Self::RetryLater(time) => return format!("asks to come back at {}", moment(time)),
+            Self::GivenUp(time) => return format!("was given up after {:.0} s", time.as_secs_f64()),
         };
         words.to_owned()
     }
@@ -155,6 +160,7 @@ impl FaultKind {
             Self::PrivateAddress => Some("`allow_private` permits single addresses and hosts"),
             Self::RobotsDenied => Some("set `respect_robots = false` if its owner agrees"),
             Self::TooLarge => Some("`limits` can be raised"),
+            Self::GivenUp(_) => Some("`retries.patience` can be raised"),
             _ => None,
         }
     }
@@ -197,7 +203,6 @@ impl std::error::Error for Fault {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_fault_is_one_sentence() {

@@ -198,6 +198,8 @@ impl Session {
             return Ok(());
         }
         let url = url.clone();
+        // Whatever became of the last page, this is another matter.
+        self.begin_page();
         let question = Question { url, purpose: Purpose::Login, attempts: 1, body: None, validators: None };
         self.ask(&question).map(|_| ())
     }

@@ -13,7 +13,8 @@
 //! 3. [`host`]: so many requests to one host at a time, so far apart.
 //! 4. [`wire`] and [`coding`]: one request, read piece by piece within limits of time and size.
 //! 5. [`session`]: redirects one by one through 1 to 4, a login renewed when it has expired.
-//! 6. [`retry`]: what may go better next time is asked again, later and later.
+//! 6. [`retry`]: what may go better next time is asked again, later and later, until the
+//!    [`patience`] with the source is used up.
 //!
 //! The interface is blocking; it must not be called on a thread of an asynchronous runtime.
 //! Nothing here knows what a page means: an empty page, an HTML error page with status 200 and
@@ -30,6 +31,7 @@ mod fetcher;
 mod guard;
 mod host;
 mod login;
+mod patience;
 mod retry;
 pub mod robots;
 mod secret;

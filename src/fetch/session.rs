@@ -16,6 +16,7 @@ use super::fault::{Fault, FaultKind, status_is_temporary};
 use super::fetcher::Shared;
 use super::guard::{self, Pins, Refusal};
 use super::login::Identity;
+use super::patience::{Failure, Patience};
 use super::retry::{Budget, Random, after, backoff, retry_after};
 use super::robots::Rules;
 use super::secret::{Secrets, without_userinfo};
@@ -44,6 +45,8 @@ pub struct Session {
     client: reqwest::Client,
     pins: Arc<Pins>,
     budget: Mutex<Budget>,
+    /// The clock of the page under way, if somebody started one.
+    page: Mutex<Option<Arc<Patience>>>,
     random: Mutex<Random>,
     cancel: Arc<AtomicBool>,
 }
@@ -69,6 +72,7 @@ impl Session {
             client: client.map_err(fault)?,
             home: url.origin(),
             budget: Mutex::new(Budget::new(access.retries.budget)),
+            page: Mutex::default(),
             random: Mutex::new(Random::new(shared.seed())),
             access: access.clone(),
             counters: Counters::default(),
@@ -96,6 +100,30 @@ impl Session {
     pub fn robots(&self, url: &str) -> Result<Arc<Rules>, Fault> {
         let address = guard::parse(url).map_err(|refusal| self.refused(url, refusal))?;
         self.check(&address).and_then(|()| self.rules(&address)).map_err(|trouble| self.fault(trouble, 0))
+    }
+
+    /// Starts the clock of a page: all that is asked for until the next one is started shares the
+    /// patience of the source ([`Access::patience`]). Without it each question has its own.
+    pub fn begin_page(&self) {
+        let patience = Patience::new(&self.access, self.now());
+        *lock(&self.page) = Some(Arc::new(patience));
+    }
+
+    /// The last answer was a good one and brought nothing: the clock of the page goes on, without the
+    /// time that the answer took.
+    pub fn excuse_answer(&self) {
+        if let Some(patience) = lock(&self.page).as_ref() {
+            patience.excuse_answer();
+        }
+    }
+
+    fn patience(&self) -> Arc<Patience> {
+        let page = lock(&self.page).clone();
+        page.unwrap_or_else(|| Arc::new(Patience::new(&self.access, self.now())))
+    }
+
+    fn now(&self) -> Duration {
+        self.shared.options.clock.elapsed()
     }
 
     /// What was done so far. Any thread may look.
@@ -133,14 +161,19 @@ impl Session {
     /// Asks until there is an answer or no hope.
     pub(super) fn ask(&self, question: &Question<'_>) -> Result<(Url, Reply), Fault> {
         let needs_login = question.purpose == Purpose::Page && question.url.origin() == self.home;
+        let patience = self.patience();
         // How often it was tried, and how often something was sent for it.
         let (mut tries, mut attempts) = (0, 0);
         let mut renewed = false;
         let mut cut = None;
         loop {
+            if patience.left(self.now()).is_zero() {
+                return Err(self.given_up(&patience, &question.url, attempts));
+            }
             tries += 1;
             let login = if needs_login { self.open_login()? } else { 0 };
-            let trouble = match self.follow(question) {
+            let attempt = patience.attempt(self.now());
+            let trouble = match self.follow(question, &patience) {
                 // What ends in the middle of XML and is the same twice is what the server has.
                 Ok((url, reply)) if question.purpose == Purpose::Page && ends_early(&reply.body) => {
                     if cut.as_ref() == Some(&reply.body) {
@@ -152,22 +185,32 @@ impl Session {
                 }
                 Ok(found) => {
                     lock(&self.budget).refill();
+                    patience.answered(&attempt, self.now());
                     return Ok(found);
                 }
                 Err(trouble) => trouble,
             };
             attempts += u32::from(trouble.sent);
+            patience.note(Failure { url: trouble.url.clone(), words: trouble.words() });
             // The budget keeps a site with many forbidden pages from costing a login for each.
             if trouble.expired && needs_login && !renewed && lock(&self.budget).take() {
                 renewed = true;
                 self.renew_login(login)?;
                 continue;
             }
-            let trouble = match self.patience(trouble, tries, question.attempts) {
-                Ok((trouble, wait)) => match self.pause(&trouble, wait) {
-                    Ok(()) => continue,
-                    Err(Cancelled) => Trouble { kind: FaultKind::Cancelled, ..trouble },
-                },
+            let trouble = match self.wait_for(trouble, tries, question.attempts) {
+                Ok((trouble, wait)) => {
+                    if trouble.wait == Some(wait) {
+                        patience.excuse_asked(wait);
+                    }
+                    if wait >= patience.left(self.now()) {
+                        return Err(self.given_up(&patience, &question.url, attempts));
+                    }
+                    match self.pause(&trouble, wait) {
+                        Ok(()) => continue,
+                        Err(Cancelled) => Trouble { kind: FaultKind::Cancelled, ..trouble },
+                    }
+                }
                 Err(trouble) => trouble,
             };
             return Err(self.fault(trouble, attempts));
@@ -176,7 +219,7 @@ impl Session {
 
     /// How long to wait before asking again; or the trouble to report, if it is not to be
     /// asked again.
-    fn patience(&self, trouble: Trouble, tries: u32, most: u32) -> Result<(Trouble, Duration), Trouble> {
+    fn wait_for(&self, trouble: Trouble, tries: u32, most: u32) -> Result<(Trouble, Duration), Trouble> {
         let retries = &self.access.retries;
         let temporary = match trouble.kind {
             FaultKind::Status(status) => status_is_temporary(status),
@@ -198,6 +241,14 @@ impl Session {
         let asked = trouble.wait.filter(|wait| !wait.is_zero());
         let wait = asked.unwrap_or_else(|| backoff(retries, tries, &mut lock(&self.random)));
         Ok((trouble, wait))
+    }
+
+    /// The patience with the source is used up: says for how long it was tried, and what came of it.
+    fn given_up(&self, patience: &Patience, url: &Url, attempts: u32) -> Fault {
+        let kind = FaultKind::GivenUp(patience.lasted(self.now()));
+        let last = patience.last().unwrap_or(Failure { url: url.to_string(), words: String::new() });
+        let fault = self.refused(&last.url, (kind, last.words));
+        Fault { attempts, ..fault }
     }
 
     /// Waits before asking again. If the host wants it so, everybody waits.

@@ -232,6 +232,125 @@ fn a_trickle_ends_by_the_total_deadline() {
     check_recovers(short, trickle);
 }
 
+/// A session whose server lets so much of the fetcher's time pass with each request.
+fn slow_session(
+    access: impl Fn(&mut Access),
+    each: Duration,
+    answer: impl Fn(usize) -> Vec<Step> + Send + Sync + 'static,
+) -> (Stub, Session, Arc<TestClock>) {
+    let clock = Arc::new(TestClock::default());
+    let passing = Arc::clone(&clock);
+    let stub = Stub::play(move |n, _| {
+        passing.advance(each);
+        answer(n)
+    });
+    let mut settings = stub.access();
+    settings.retries = Retries { attempts: 100, budget: 100, ..Retries::default() };
+    access(&mut settings);
+    let options = Options { clock: Arc::clone(&clock) as Arc<dyn Clock>, seed: 1, ..Options::default() };
+    let session = session(options, &settings, &stub.url("/"));
+    (stub, session, clock)
+}
+
+fn drip() -> Vec<Step> {
+    let drip = [Step::Send(b"x".to_vec()), Step::Pause(Duration::from_millis(15))];
+    let drips = std::iter::repeat_n(drip, 200).flatten();
+    std::iter::once(head("Content-Length: 9999\r\n")).chain(drips).collect()
+}
+
+/// It once ended after some thirty times the limit of an attempt, which is hours.
+#[test]
+fn a_server_that_trickles_every_answer_is_given_up() {
+    let access = |access: &mut Access| {
+        access.timeouts.total = Duration::from_millis(100);
+        access.retries.patience = Some(900 * SECOND);
+    };
+    let (stub, session, clock) = slow_session(access, 290 * SECOND, |_| drip());
+    let fault = session.get(&stub.url("/oai")).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::GivenUp(time) if time >= 870 * SECOND), "{fault:?}");
+    assert_eq!((fault.attempts, stub.requests()), (4, 4));
+    assert!(clock.elapsed() < 1200 * SECOND, "one attempt more than its patience at most");
+    let words = fault.to_string();
+    assert!(words.contains("/oai` was given up after 1"), "{words}");
+    assert!(words.contains("the last attempt took too long, it was not complete after"), "{words}");
+    assert!(words.ends_with("(after 4 attempts); `retries.patience` can be raised"), "{words}");
+    assert!(fault.is_temporary());
+}
+
+#[test]
+fn all_that_is_asked_for_a_page_shares_its_clock() {
+    let bomb = |_| vec![Step::Send(reply(200, &[("Content-Encoding", "gzip")], gzip(&vec![b'x'; 8 << 20])))];
+    let access = |access: &mut Access| access.retries.patience = Some(60 * SECOND);
+    let (stub, session, _) = slow_session(access, 25 * SECOND, bomb);
+    session.begin_page();
+    let kinds: Vec<&str> =
+        (0..5).map(|n| session.get(&stub.url(&format!("/{n}"))).unwrap_err().kind.code()).collect();
+    assert_eq!(kinds, ["too-large", "too-large", "too-large", "given-up", "given-up"]);
+    assert_eq!(stub.requests(), 3, "who has given up does not ask");
+    let fault = session.get(&stub.url("/5")).unwrap_err();
+    assert_eq!(fault.url, stub.url("/2"), "what failed last is told");
+    assert!(fault.detail.contains("sent more than the limit"), "{fault}");
+    session.begin_page();
+    assert_eq!(session.get(&stub.url("/6")).unwrap_err().kind, FaultKind::TooLarge);
+}
+
+/// The time of failures adds up, whatever good answers come between them.
+#[test]
+fn an_answer_that_is_excused_takes_no_patience() {
+    let access = |access: &mut Access| {
+        access.retries.patience = Some(60 * SECOND);
+        access.retries.attempts = 1;
+    };
+    let every_fifth_fails = |n| match n % 5 {
+        4 => vec![Step::Send(reply(500, &[], ""))],
+        _ => vec![Step::Send(page(XML))],
+    };
+    let (stub, session, _) = slow_session(access, 25 * SECOND, every_fifth_fails);
+    session.begin_page();
+    let mut kinds = Vec::new();
+    while kinds.len() < 4 {
+        match session.get(&stub.url("/")) {
+            Ok(_) => session.excuse_answer(),
+            Err(fault) => kinds.push(fault.kind.code()),
+        }
+    }
+    assert_eq!(kinds[3], "given-up", "{kinds:?}");
+    assert_ne!(kinds[2], "given-up", "{kinds:?}");
+    assert_eq!(stub.requests(), 15, "three failures, and four good answers before each");
+}
+
+#[test]
+fn each_question_has_its_own_patience_unless_a_page_was_begun() {
+    let access = |access: &mut Access| access.retries.patience = Some(60 * SECOND);
+    let (stub, session, _) = slow_session(access, 50 * SECOND, |_| vec![Step::Send(page(XML))]);
+    for _ in 0..5 {
+        session.get(&stub.url("/")).unwrap();
+    }
+}
+
+#[test]
+fn waits_that_a_server_asks_for_do_not_count_and_our_own_do() {
+    let access = |access: &mut Access| access.retries.patience = Some(60 * SECOND);
+    let busy = |n| match n {
+        0..6 => vec![Step::Send(reply(503, &[("Retry-After", "90")], ""))],
+        _ => vec![Step::Send(page(XML))],
+    };
+    let (stub, session, clock) = slow_session(access, SECOND, busy);
+    session.get(&stub.url("/")).unwrap();
+    assert_eq!(clock.elapsed(), 547 * SECOND);
+    // Up to the longest wait, in all.
+    let busy = |_| vec![Step::Send(reply(503, &[("Retry-After", "90")], ""))];
+    let (stub, session, clock) = slow_session(access, SECOND, busy);
+    let fault = session.get(&stub.url("/")).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::GivenUp(_)), "{fault}");
+    assert!(clock.elapsed() <= 660 * SECOND, "{:?}", clock.elapsed());
+    let (stub, session, clock) = slow_session(access, SECOND, |_| vec![Step::Send(reply(500, &[], ""))]);
+    let fault = session.get(&stub.url("/")).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::GivenUp(_)), "{fault}");
+    assert!(clock.elapsed() <= 60 * SECOND, "{:?}", clock.elapsed());
+    assert!(fault.to_string().contains("the last attempt answered 500"), "{fault}");
+}
+
 // truncated_gzip
 #[test]
 fn a_compressed_page_cut_in_the_middle_is_asked_for_again() {

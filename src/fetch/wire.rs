@@ -106,7 +106,7 @@ pub(super) async fn exchange(
 ) -> Result<Reply, Refusal> {
     let end = Instant::now() + total;
     let within = |time: Duration| end.min(Instant::now() + time);
-    let slow = |_| timeout(end, timeouts);
+    let slow = |_| timeout(end, total, timeouts);
     counters.request();
     let sent = timeout_at(within(timeouts.connect + timeouts.idle), client.execute(request));
     let mut response = sent.await.map_err(slow)?.map_err(|error| refusal(&error))?;
@@ -156,9 +156,9 @@ fn check_headers(headers: &HeaderMap, limits: &Limits) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn timeout(end: Instant, timeouts: &Timeouts) -> Refusal {
+fn timeout(end: Instant, total: Duration, timeouts: &Timeouts) -> Refusal {
     let detail = if Instant::now() >= end {
-        format!("it was not complete after {} s", timeouts.total.as_secs_f64())
+        format!("it was not complete after {:.0} s", total.as_secs_f64().max(1.0))
     } else {
         format!("nothing came for {} s", timeouts.idle.as_secs_f64())
     };

@@ -5,6 +5,7 @@
 //! all but a word, costs no more than the few documents that are left out.
 
 use super::facets::{Counts, Facet, Tally, add_up};
+use super::searching::Request;
 use super::{Index, IndexError};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,15 +20,17 @@ impl Index {
         &self,
         searcher: &Searcher,
         hits: &[(SegmentOrdinal, BitSet)],
-        facets: &[Facet],
+        request: &Request<'_>,
         values: usize,
     ) -> Result<Vec<Counts>, IndexError> {
+        let facets = &request.facets;
         let mut by_facet: Vec<Vec<Tally>> = facets.iter().map(|_| Vec::new()).collect();
         for (number, hits) in hits.iter().filter(|(_, hits)| hits.len() > 0) {
             let segment = searcher.segment_reader(*number);
             let most = hits.len() > segment.num_docs() as usize / 2;
             let documents = if most { others(segment, hits) } else { members(hits) };
             for (facet, tallies) in facets.iter().zip(&mut by_facet) {
+                request.effort.check()?;
                 let counted = self.tally(*facet, segment, &documents)?;
                 tallies.push(if most {
                     let mut tally = Tally::clone(&*self.everything(searcher, *number, *facet)?);

@@ -14,6 +14,7 @@
 //! | [`query`] | what did the reader ask for? |
 //! | [`expansion`] | which other words mean the same, or something narrower? |
 //! | [`matching`], [`searching`], [`collecting`] | which entries match, in which order, and why? |
+//! | [`cancel`] | how is a search stopped? |
 //! | [`facets`], [`counting`] | how are the hits distributed? |
 //! | [`keeping`] | which answers are given again? |
 //! | [`suggest`] | what could the reader be about to type? |
@@ -22,6 +23,7 @@
 //! [`writing`]: Writer
 
 pub mod analysis;
+mod cancel;
 mod collecting;
 mod counting;
 pub mod document;
@@ -46,6 +48,7 @@ pub use searching::{Because, Hit, Hits, Request, Shown, Sort};
 pub use suggest::{Suggestion, Suggests};
 pub use writing::{BUDGET, Writer};
 
+use crate::effort::Spent;
 use analysis::{WORDS, Words};
 use schema::Schema;
 use std::path::Path;
@@ -68,6 +71,11 @@ pub enum IndexError {
     Busy,
     #[error("the name of an entry has {0} bytes, and the index takes {max}", max = document::LONGEST_IRI)]
     LongIri(usize),
+    #[error("the search was stopped: {0}")]
+    Stopped(#[from] Spent),
+    /// The engine writes on threads of its own and does not pass on why one of them gave up.
+    #[error("the index cannot be written; look whether the disk is full, and run the command again")]
+    Unwritten,
     #[error("the index cannot be used: {0}")]
     Engine(#[source] TantivyError),
 }
@@ -77,6 +85,7 @@ impl From<TantivyError> for IndexError {
         match error {
             TantivyError::LockFailure(..) => Self::Busy,
             TantivyError::SchemaError(_) => Self::Outdated,
+            TantivyError::ErrorInThread(_) => Self::Unwritten,
             other => Self::Engine(other),
         }
     }

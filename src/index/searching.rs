@@ -1,5 +1,6 @@
 //! Which entries are meant, in which order, and why?
 
+use super::cancel::Cancellable;
 use super::collecting::{Gather, Ranked};
 use super::document::{Field, facet_value};
 use super::expansion::{Relation, Thesaurus};
@@ -9,6 +10,7 @@ use super::matching::{Condition, conditions};
 use super::query;
 pub use super::schema::Shown;
 use super::{Index, IndexError};
+use crate::effort::Effort;
 use std::collections::BTreeMap;
 use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
@@ -47,6 +49,8 @@ pub struct Request<'a> {
     pub values: usize,
     /// Whom to ask for other words; none for the words themselves.
     pub thesaurus: Option<&'a dyn Thesaurus>,
+    /// How long it may take; as long as it takes, if nothing is said.
+    pub effort: Effort,
 }
 
 /// Which hits come first. Equal ones are in an order that stays.
@@ -99,7 +103,7 @@ impl Index {
         let found = self.find(&searcher, request, &conditions)?;
         let last = request.offset.saturating_add(request.limit).min(found.first.len());
         let page = found.first.get(request.offset..last).unwrap_or_default();
-        let hits = self.hits(&searcher, &conditions, page, request.sort)?;
+        let hits = self.hits(&searcher, &conditions, page, request)?;
         Ok(Hits { total: found.total, hits, facets: found.facets.clone() })
     }
 
@@ -133,9 +137,12 @@ impl Index {
         values: usize,
     ) -> Result<Found, IndexError> {
         let gather = Gather { sort: request.sort, first, all: !request.facets.is_empty() };
-        let gathered = searcher.search(&self.compose(request, conditions), &gather)?;
+        let gathered = searcher.search(&self.compose(request, conditions), &gather);
+        // What was found until it was stopped is not what there is.
+        request.effort.check()?;
+        let gathered = gathered?;
         self.looked_at(gathered.total);
-        let facets = self.count(searcher, &gathered.all, &request.facets, values)?;
+        let facets = self.count(searcher, &gathered.all, request, values)?;
         Ok(Found { total: gathered.total, first: gathered.first, facets })
     }
 
@@ -149,10 +156,10 @@ impl Index {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         for condition in conditions {
             let occur = if condition.negated { Occur::MustNot } else { Occur::Must };
-            clauses.push((occur, condition.query()));
+            clauses.push((occur, Cancellable::boxed(condition.query(), &request.effort)));
         }
         if conditions.iter().all(|condition| condition.negated) {
-            clauses.push((Occur::Must, Box::new(AllQuery)));
+            clauses.push((Occur::Must, Cancellable::boxed(Box::new(AllQuery), &request.effort)));
         }
         let filter = |query: Box<dyn Query>| {
             (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)) as Box<dyn Query>)
@@ -199,14 +206,15 @@ impl Index {
         searcher: &Searcher,
         conditions: &[Condition],
         page: &[Ranked],
-        sort: Sort,
+        request: &Request<'_>,
     ) -> Result<Vec<Hit>, IndexError> {
-        let mut because = reasons(searcher, conditions, page)?;
+        let mut because = reasons(searcher, conditions, page, &request.effort)?;
         let mut hits = Vec::with_capacity(page.len());
         for ranked in page {
+            request.effort.check()?;
             let entry = self.shown(searcher, ranked.address())?;
             let because = because.remove(&ranked.address()).unwrap_or_default();
-            hits.push(Hit { entry, score: ranked.score(sort), because });
+            hits.push(Hit { entry, score: ranked.score(request.sort), because });
         }
         Ok(hits)
     }
@@ -224,6 +232,7 @@ fn reasons(
     searcher: &Searcher,
     conditions: &[Condition],
     page: &[Ranked],
+    effort: &Effort,
 ) -> Result<BTreeMap<DocAddress, Vec<Because>>, IndexError> {
     let mut reasons: BTreeMap<DocAddress, Vec<Because>> = BTreeMap::new();
     let mut order: Vec<DocAddress> = page.iter().map(Ranked::address).collect();
@@ -233,6 +242,7 @@ fn reasons(
         let asked = matching(searcher, condition.asked.as_ref(), &open)?;
         open.retain(|address| asked.binary_search(address).is_err());
         for one in &condition.expanded {
+            effort.check()?;
             let found = matching(searcher, one.query.as_ref(), &open)?;
             open.retain(|address| found.binary_search(address).is_err());
             for address in found {

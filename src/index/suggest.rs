@@ -12,6 +12,7 @@ use super::analysis::folds;
 use super::document::{Kind, cut, words};
 use super::schema::Shown;
 use super::{Index, IndexError};
+use crate::effort::Effort;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -27,6 +28,8 @@ pub const MOST: usize = 50;
 /// Labels that are walked over. The shortest beginnings of a large catalogue have more; then the
 /// most used of the first ones are given.
 const MOST_LABELS: usize = 400_000;
+/// Labels between two looks at the effort.
+const LOOK: usize = 1024;
 /// Longer labels are told apart by their first bytes only.
 const LONGEST: usize = 96;
 
@@ -66,6 +69,7 @@ impl Index {
         text: &str,
         suggests: Option<Suggests>,
         limit: usize,
+        effort: &Effort,
     ) -> Result<Vec<Suggestion>, IndexError> {
         let limit = limit.min(MOST);
         let searcher = self.searcher();
@@ -76,9 +80,10 @@ impl Index {
             }
             let space = if text.ends_with(char::is_whitespace) { " " } else { "" };
             let begins = cut(&format!("{beginning}{space}"), LONGEST).to_owned();
-            let keys = self.most_used(&searcher, begins.as_bytes(), suggests)?;
+            let keys = self.most_used(&searcher, begins.as_bytes(), suggests, effort)?;
             // Labels of removed documents are still among them.
             for key in keys.iter().take(2 * limit + 8) {
+                effort.check()?;
                 let suggestion = self.suggestion(&searcher, key)?;
                 suggestions.extend(suggestion.filter(|one| !suggestions.contains(one)));
             }
@@ -95,12 +100,13 @@ impl Index {
         searcher: &Searcher,
         begins: &[u8],
         suggests: Option<Suggests>,
+        effort: &Effort,
     ) -> Result<Keys, IndexError> {
         let name = (searcher.generation().generation_id(), begins.to_vec(), suggests);
         if let Some(keys) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
             return Ok(keys.clone());
         }
-        let (keys, walked) = self.walk(searcher, begins, suggests)?;
+        let (keys, walked) = self.walk(searcher, begins, suggests, effort)?;
         if walked >= WORTH_KEEPING {
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).insert(name, keys.clone());
         }
@@ -112,6 +118,7 @@ impl Index {
         searcher: &Searcher,
         begins: &[u8],
         suggests: Option<Suggests>,
+        effort: &Effort,
     ) -> Result<(Keys, usize), IndexError> {
         let segments = searcher.segment_readers();
         let readers: Vec<_> = segments
@@ -126,6 +133,9 @@ impl Index {
         let mut walked = 0;
         while walked < MOST_LABELS && labels.advance() {
             walked += 1;
+            if walked.is_multiple_of(LOOK) {
+                effort.check()?;
+            }
             let key = labels.key();
             if suggests.is_some_and(|wanted| label_of(key) != Some(wanted)) {
                 continue;

@@ -3,6 +3,7 @@
 use super::expansion::Label;
 use super::searching::DEEPEST;
 use super::*;
+use crate::effort::{Effort, Spent};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -156,6 +157,46 @@ fn facets_count_all_hits() {
     assert_eq!((hits.total, hits.hits.len()), (4, 0));
 }
 
+/// The engine takes it for a mistake when an excluded phrase is asked for documents before its first.
+#[test]
+fn a_phrase_can_be_excluded_wherever_it_first_occurs() {
+    let titles = (0..400).map(|number| {
+        let fish = if number % 7 == 3 { " red fish" } else { "" };
+        document(&format!("e:{number}"), &format!("Common title number {number}{fish}"))
+    });
+    let index = index_of(&titles.collect::<Vec<_>>());
+    for (text, expected) in [
+        ("\"red fish\"", 57),
+        ("common -\"red fish\"", 343),
+        ("common -red-fish", 343),
+        ("-red-fish", 343),
+        ("-\"number 3\"", 399),
+        ("-\"number 3\" -\"red fish\"", 343),
+        ("-title:\"red fish\" number", 343),
+        ("\"red fish\" -\"number 10\"", 56),
+    ] {
+        let found = index.search(&Request { text, limit: 5, ..Request::default() }).unwrap();
+        assert_eq!(found.total, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_search_that_nobody_waits_for_looks_at_nothing_and_is_not_kept() {
+    use std::sync::atomic::Ordering::Relaxed;
+    let index = index_of(&library());
+    let effort = Effort::unbounded();
+    drop(effort.waiter());
+    for text in ["", "peace", "pea* -\"war and\""] {
+        let facets = Facet::ALL.to_vec();
+        let request = Request { text, facets, values: 9, effort: effort.clone(), ..Request::default() };
+        let stopped = index.search(&request);
+        assert!(matches!(stopped, Err(IndexError::Stopped(Spent::GivenUp))), "{text}");
+    }
+    assert!(matches!(index.suggest("wal", None, 10, &effort), Err(IndexError::Stopped(Spent::GivenUp))));
+    assert_eq!(index.looked_at.load(Relaxed), 0);
+    assert_eq!(index.search(&Request { limit: 9, ..Request::default() }).unwrap().total, 4);
+}
+
 /// Counted over the documents themselves, by an index that has kept nothing.
 fn check_counts(index: &Index, documents: &[Document], request: &dyn Fn() -> Request<'static>) -> u64 {
     use std::sync::atomic::Ordering::Relaxed;
@@ -259,7 +300,7 @@ fn suggestions_begin_as_the_reader_does_and_the_most_used_come_first() {
     documents.push(tolstoy);
     let index = index_of(&documents);
     let show = |text: &str, suggests| -> Vec<String> {
-        let found = index.suggest(text, suggests, 10).unwrap();
+        let found = index.suggest(text, suggests, 10, &Effort::unbounded()).unwrap();
         let show = |one: &Suggestion| {
             format!(
                 "{} {} {} {}",
@@ -286,7 +327,7 @@ fn suggestions_begin_as_the_reader_does_and_the_most_used_come_first() {
     (0..3).for_each(|n| writer.remove(&format!("e:more{n}")));
     writer.commit(2).unwrap();
     index.refresh().unwrap();
-    let found = index.suggest("wal", None, 10).unwrap();
+    let found = index.suggest("wal", None, 10, &Effort::unbounded()).unwrap();
     assert_eq!(found.len(), 1);
 }
 
@@ -374,7 +415,7 @@ fn hostile_queries_are_answered() {
         let concepts = Concepts::new();
         let request = Request { text: &text, limit: 10, thesaurus: Some(&concepts), ..Request::default() };
         index.search(&request).unwrap();
-        index.suggest(&text, None, 10).unwrap();
+        index.suggest(&text, None, 10, &Effort::unbounded()).unwrap();
     }
 }
 
@@ -510,6 +551,6 @@ proptest! {
         let index = index_of(&library());
         let request = Request { text: &text, limit: 10, facets: Facet::ALL.to_vec(), values: 3, ..Request::default() };
         prop_assert!(index.search(&request).is_ok());
-        prop_assert!(index.suggest(&text, None, 10).is_ok());
+        prop_assert!(index.suggest(&text, None, 10, &Effort::unbounded()).is_ok());
     }
 }

@@ -5,7 +5,7 @@
 //! *kept* by the fallback otherwise. A value of which only some positions were carried counts as
 //! carried and is kept as well.
 
-use crate::concordance::run::{Outcome, View};
+use crate::concordance::run::{Outcome, Paths, View};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -71,11 +71,9 @@ impl Coverage {
             }
         };
         one("LDR", "", view.leader, view.leader_item);
-        let mut path: Vec<&str> = Vec::new();
-        for field in &view.fields {
-            path.truncate(field.depth);
-            path.push(field.tag);
-            let tag = if path.len() == 1 { field.tag.to_owned() } else { path.join("/") };
+        let paths = Paths::new(view);
+        for (index, field) in view.fields.iter().enumerate() {
+            let tag = paths.of_field(index);
             one(&tag, "", field.text, field.item);
             for sub in view.subs(&field.subs) {
                 one(&tag, sub.code, sub.value, sub.item);

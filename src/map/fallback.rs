@@ -3,31 +3,54 @@
 //!
 //! A node is named after its content, not its place: a field inserted before it does not
 //! rename it, and a field that stands twice is one node with two places.
+//!
+//! Rules stop at a number of statements, and so does this. What is left out then is not lost: the
+//! archive has the record as it came.
 
-use crate::concordance::run::{Outcome, View, WHOLE};
+use crate::concordance::run::{Outcome, Paths, View, WHOLE};
 use crate::ontology::{pin, rdf, xsd};
+use crate::record::RECORD_LIMIT;
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
 
-/// A way longer than this is not written out for each leaf at its end.
-const LONGEST_PATH: usize = 1024;
+/// Fields of one record that are kept. Each makes five statements, so these are as many as rules
+/// may make.
+const MOST_NODES: usize = 10_000;
+
+/// Bytes of all that is kept of one record. Values are parts of it, but a tag or a code that stands
+/// in it once may be that of many.
+const MOST_BYTES: usize = 2 * RECORD_LIMIT;
+
+/// Whether all was kept that no rule carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    Everything,
+    /// There was more of it than a record's graph may hold.
+    Beginning,
+}
 
 /// Keeps what is left of the leader and of every field.
-pub(super) fn keep(view: &View<'_>, outcome: &Outcome, name: &NamedNode, triples: &mut Vec<Triple>) {
+pub(super) fn keep(
+    view: &View<'_>,
+    paths: &Paths<'_>,
+    outcome: &Outcome,
+    name: &NamedNode,
+    triples: &mut Vec<Triple>,
+) -> Kept {
     if is_left(view.leader, view.leader_item, outcome) {
         node(name, "LDR", view.leader, 0, triples);
     }
     let mut value = String::new();
-    let mut path: Vec<&str> = Vec::new();
+    let (mut nodes, mut bytes) = (0, 0);
     for (index, field) in view.fields.iter().enumerate() {
-        // A nested element is known by the way to it: mods:titleInfo/mods:title.
-        path.truncate(field.depth);
-        path.push(field.tag);
         let text = is_left(field.text, field.item, outcome);
         let mut subs =
             view.subs(&field.subs).iter().filter(|sub| is_left(sub.value, sub.item, outcome)).peekable();
         if !text && subs.peek().is_none() {
             continue;
+        }
+        if nodes == MOST_NODES {
+            return Kept::Beginning;
         }
         value.clear();
         if text {
@@ -43,13 +66,20 @@ pub(super) fn keep(view: &View<'_>, outcome: &Outcome, name: &NamedNode, triples
             value.push_str(sub.code);
             value.push(' ');
             value.push_str(sub.value);
+            if bytes + value.len() > MOST_BYTES {
+                return Kept::Beginning;
+            }
         }
-        if path.len() == 1 || path.iter().map(|tag| tag.len()).sum::<usize>() > LONGEST_PATH {
-            node(name, field.tag, &value, index + 1, triples);
-        } else {
-            node(name, &path.join("/"), &value, index + 1, triples);
+        // A nested element is known by the way to it: mods:titleInfo/mods:title.
+        let tag = paths.of_field(index);
+        nodes += 1;
+        bytes += tag.len() + value.len();
+        if bytes > MOST_BYTES {
+            return Kept::Beginning;
         }
+        node(name, &tag, &value, index + 1, triples);
     }
+    Kept::Everything
 }
 
 /// Whether a value says something that was neither carried nor left out on purpose.

@@ -2,8 +2,8 @@
 //!
 //! Pure: the same record under the same rules gives the same statements in the same order.
 //! Concordances say what each field means; what no rule carries is kept by [`fallback`] as an
-//! ordered node, so nothing a record says is lost. The result is the record's graph; it holds no
-//! blank nodes.
+//! ordered node, so nothing a record says is lost. Of a record without end both make the beginning,
+//! and say so. The result is the record's graph; it holds no blank nodes.
 
 mod content_type;
 mod coverage;
@@ -17,10 +17,11 @@ pub use trace::place;
 
 use crate::catalogue::Graphs;
 use crate::concordance::Concordances;
-use crate::concordance::run::{Outcome, RecordNames, View};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::concordance::run::{Outcome, Paths, RecordNames, View};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::ontology::{pin, rdf as rdf_terms};
-use crate::record::{Model, Record};
+use crate::record::{Model, Record, known_by};
+use fallback::Kept;
 use oxrdf::{Literal, NamedNode, Triple};
 
 /// What a record's statements depend on besides the record.
@@ -58,38 +59,35 @@ pub fn map(record: &Record, context: &Context<'_>) -> Mapped {
     // The rules made most of them, so the others go there.
     outcome.triples.splice(0..0, triples);
     let mut triples = std::mem::take(&mut outcome.triples);
-    triples.push(Triple::new(name.clone(), pin::FIELDS, Literal::new_simple_literal(fields(&view))));
+    let paths = Paths::new(&view);
+    // A changed rule finds the records it concerns by their tags. What an 880 stands for counts,
+    // too. A record that lists none, because it has too many, is concerned by every change.
+    if let Some(tags) = view.tags(&paths) {
+        let tags = Literal::new_simple_literal(tags.join("\n"));
+        triples.push(Triple::new(name.clone(), pin::FIELDS, tags));
+    }
     if !text.is_empty() {
         triples.push(Triple::new(name.clone(), pin::TRACE, Literal::new_simple_literal(text)));
     }
-    fallback::keep(&view, &outcome, &name, &mut triples);
-    Mapped { triples, diagnostics: diagnostics(&outcome) }
-}
-
-/// The tags a record has, each once, so that a changed rule finds the records it concerns. What
-/// an 880 stands for counts, too.
-fn fields(view: &View<'_>) -> String {
-    let mut tags = view.tags();
-    tags.sort_unstable();
-    tags.dedup();
-    tags.join("\n")
+    let kept = fallback::keep(&view, &paths, &outcome, &name, &mut triples);
+    Mapped { triples, diagnostics: diagnostics(&outcome, kept) }
 }
 
 /// Runs the rules alone: for coverage, explanations and whoever wants to know more than the
 /// statements.
 pub fn run<'a>(record: &Record, view: &'a View<'a>, context: &Context<'a>, name: &NamedNode) -> Outcome {
-    let of_source = |id: &str| context.graphs.record(context.source, id).into_string();
+    // Whatever names another record calls it as it is known.
+    let of_source = |id: &str| context.graphs.record(context.source, &known_by(id)).into_string();
     let agency = record.field("003").map(|field| field.text().trim().to_owned());
     let names = RecordNames { record: name.as_str(), of_source: &of_source, agency: agency.as_deref() };
     context.concordances.run(view, &names, context.source)
 }
 
-/// What rules could not do, with the rule's file and line.
-fn diagnostics(outcome: &Outcome) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+/// What rules could not do, with the rule's file and line, and what was too much for the graph.
+fn diagnostics(outcome: &Outcome, kept: Kept) -> Vec<Diagnostic> {
+    let mut found = RecordLog::default();
     for notice in &outcome.notices {
-        let mut diagnostic =
-            Diagnostic::new(notice.code, notice.message.clone()).in_field(notice.tag.clone());
+        let mut diagnostic = Diagnostic::new(notice.code, notice.message.clone()).in_field(&notice.tag);
         diagnostic.place.rule.clone_from(&notice.rule_place);
         found.push(diagnostic);
     }
@@ -97,7 +95,12 @@ fn diagnostics(outcome: &Outcome) -> Vec<Diagnostic> {
         let message = "the rules make more statements than a record may have; the rest was left out";
         found.push(Diagnostic::new(Code::TooManyStatements, message));
     }
-    found
+    if kept == Kept::Beginning {
+        let message = "more of the record reaches no rule than can be kept beside its statements; \
+                       the rest is in the archive alone";
+        found.push(Diagnostic::new(Code::TooManyStatements, message));
+    }
+    found.into_iter().collect()
 }
 
 /// What every record has, whatever its format.

@@ -24,6 +24,10 @@ use std::fmt::Write;
 /// Values longer than this are cut, here and in the query.
 pub const LONGEST_VALUE: usize = 80;
 
+/// Characters of a tag that a line begins with. A key of thousands may have fired a rule thousands
+/// of times.
+const LONGEST_TAG: usize = 256;
+
 /// Writes the trace of a record.
 pub fn write(rules: &[Rule], view: &View<'_>, outcome: &Outcome, record: &str) -> String {
     let mut out = String::with_capacity(outcome.fires.len() * 48 + outcome.statements.len() * 48);
@@ -191,10 +195,10 @@ fn property(iri: &str) -> &str {
 
 /// A blank in the name of a column would look like the end of it.
 fn push_tag(tag: &str, out: &mut String) {
-    if tag.bytes().all(|b| b.is_ascii_graphic()) {
+    if tag.len() <= LONGEST_TAG && tag.bytes().all(|b| b.is_ascii_graphic()) {
         out.push_str(tag);
     } else {
-        out.extend(tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }));
+        out.extend(tag.chars().take(LONGEST_TAG).map(|c| if c.is_whitespace() { '_' } else { c }));
     }
 }
 

@@ -9,6 +9,9 @@ pub const ATTRIBUTES: usize = 256;
 /// Namespace declarations of one element.
 pub const DECLARATIONS: usize = 64;
 
+/// Namespace declarations in force at one place.
+pub const BINDINGS: usize = 256;
+
 /// Bytes of all namespace declarations around a record. They are written into every record
 /// that is cut out, so a large scope would make a small document into a very large archive.
 pub const SCOPE: usize = 8 * 1024;

@@ -6,6 +6,7 @@
 //! means, and nothing is ever expanded, included or followed.
 #![warn(clippy::indexing_slicing)]
 
+mod character;
 mod encoding;
 pub mod limits;
 mod reference;
@@ -13,6 +14,7 @@ mod repair;
 mod scope;
 pub mod tag;
 
+pub use character::{REPLACEMENT, Replacing, is_forbidden, replaced};
 pub use encoding::{Utf8Reader, in_utf8};
 pub use reference::Reference;
 pub use repair::repair;

@@ -1,6 +1,6 @@
 //! What `&name;` stands for.
 
-use super::repair::is_forbidden;
+use super::character::is_forbidden;
 
 /// A reference in text or in the value of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,12 @@
 //! the record is kept: wrong bytes become U+FFFD, are counted and reported once. Line ends are
 //! made `\n`, as XML 1.0 § 2.11 asks of every reader before it parses.
 
-use crate::diagnostic::{Code, Diagnostic};
+use super::character::{REPLACEMENT, is_forbidden};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use std::borrow::Cow;
 
 /// The text of a payload.
-pub fn repair<'a>(bytes: &'a [u8], diagnostics: &mut Vec<Diagnostic>) -> Cow<'a, str> {
+pub fn repair<'a>(bytes: &'a [u8], diagnostics: &mut RecordLog) -> Cow<'a, str> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) if is_latin1(bytes) => {
@@ -32,14 +33,6 @@ pub fn repair<'a>(bytes: &'a [u8], diagnostics: &mut Vec<Diagnostic>) -> Cow<'a,
     clean(&text, diagnostics)
 }
 
-/// U+FFFE and U+FFFF are no characters in XML.
-const NONCHARACTERS: [char; 2] = ['\u{FFFE}', '\u{FFFF}'];
-
-/// Whether XML forbids a character.
-pub fn is_forbidden(character: char) -> bool {
-    (character < ' ' && !matches!(character, '\t' | '\n' | '\r')) || NONCHARACTERS.contains(&character)
-}
-
 /// Whether nothing here is a control character, a carriage return that must be looked at, or
 /// could begin a noncharacter. Whole chunks, so that the compiler compares many bytes at once.
 fn is_clean(bytes: &[u8]) -> bool {
@@ -49,7 +42,7 @@ fn is_clean(bytes: &[u8]) -> bool {
         .all(|chunk| !chunk.iter().fold(false, |odd, byte| odd | is_odd(*byte) | (*byte == 0xEF)))
 }
 
-fn clean(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Cow<'static, str> {
+fn clean(text: &str, diagnostics: &mut RecordLog) -> Cow<'static, str> {
     let mut out = String::with_capacity(text.len());
     let mut forbidden = 0;
     let mut first = 0;
@@ -64,7 +57,7 @@ fn clean(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Cow<'static, str> {
                 first = at;
             }
             forbidden += 1;
-            out.push('\u{FFFD}');
+            out.push(REPLACEMENT);
         } else {
             out.push(character);
         }
@@ -100,15 +93,15 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], expected: &str, code: Option<Code>) {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = RecordLog::default();
         assert_eq!(repair(bytes, &mut diagnostics), expected);
-        let codes: Vec<_> = diagnostics.iter().map(|d| d.code).collect();
+        let codes: Vec<_> = diagnostics.into_iter().map(|d| d.code).collect();
         assert_eq!(codes, Vec::from_iter(code));
     }
 
     #[test]
     fn sound_text_is_borrowed() {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = RecordLog::default();
         assert!(matches!(repair("<a>é\n</a>".as_bytes(), &mut diagnostics), Cow::Borrowed(_)));
     }
 

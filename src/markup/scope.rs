@@ -3,12 +3,15 @@
 use super::{Refusal, limits, refuse};
 use crate::diagnostic::Code;
 use quick_xml::events::BytesStart;
+use rustc_hash::FxHashSet;
 
 /// Elements from the outermost in, with what their prefixes mean.
 #[derive(Debug, Default)]
 pub struct Scope {
     open: Vec<Open>,
     bindings: Vec<Binding>,
+    /// Bytes of their prefixes and namespaces.
+    size: usize,
     /// The declarations for a record that declares nothing itself; made when first needed.
     inherited: Option<String>,
 }
@@ -16,7 +19,9 @@ pub struct Scope {
 #[derive(Debug)]
 struct Open {
     name: String,
+    /// What was declared around it, and its size.
     bindings: usize,
+    size: usize,
 }
 
 /// `prefix` is empty for the default namespace; `namespace` is as written, not unescaped.
@@ -26,6 +31,12 @@ struct Binding {
     namespace: String,
 }
 
+impl Binding {
+    fn size(&self) -> usize {
+        self.prefix.len() + self.namespace.len()
+    }
+}
+
 impl Scope {
     /// Enters an element.
     pub fn push(&mut self, tag: &BytesStart<'_>) -> Result<(), Refusal> {
@@ -33,14 +44,19 @@ impl Scope {
             return refuse(Code::XmlLimit, format!("more than {} elements inside each other", limits::DEPTH));
         }
         let declared = declarations(tag)?;
-        self.open.push(Open { name: tag.name().as_ref().to_owned(), bindings: self.bindings.len() });
-        if !declared.is_empty() {
-            self.bindings.extend(declared);
-            self.inherited = None;
+        let name = tag.name().as_ref().to_owned();
+        self.open.push(Open { name, bindings: self.bindings.len(), size: self.size });
+        if declared.is_empty() {
+            return Ok(());
         }
-        let size: usize =
-            self.bindings.iter().map(|binding| binding.prefix.len() + binding.namespace.len()).sum();
-        if size > limits::SCOPE {
+        self.size += declared.iter().map(Binding::size).sum::<usize>();
+        self.bindings.extend(declared);
+        self.inherited = None;
+        if self.bindings.len() > limits::BINDINGS {
+            let message = format!("more than {} namespace declarations are in force", limits::BINDINGS);
+            return refuse(Code::XmlLimit, message);
+        }
+        if self.size > limits::SCOPE {
             return refuse(
                 Code::XmlLimit,
                 format!("the namespace declarations take more than {} bytes", limits::SCOPE),
@@ -58,6 +74,7 @@ impl Scope {
         {
             if open.bindings < self.bindings.len() {
                 self.bindings.truncate(open.bindings);
+                self.size = open.size;
                 self.inherited = None;
             }
             self.open.truncate(at);
@@ -132,14 +149,14 @@ fn declarations(tag: &BytesStart<'_>) -> Result<Vec<Binding>, Refusal> {
 }
 
 fn write(bindings: &[Binding], own: &[Binding]) -> String {
+    // From the innermost out, each prefix means what it was said to mean last.
+    let mut said: FxHashSet<&str> = own.iter().map(|binding| binding.prefix.as_str()).collect();
+    let mut inherited: Vec<&Binding> =
+        bindings.iter().rev().filter(|binding| said.insert(&binding.prefix)).collect();
+    // An empty namespace takes the default back, which needs no words at the outermost tag.
+    inherited.retain(|binding| !binding.namespace.is_empty());
     let mut out = String::new();
-    for (at, binding) in bindings.iter().enumerate() {
-        let later = bindings.get(at + 1..).unwrap_or_default();
-        let hidden = later.iter().chain(own).any(|other| other.prefix == binding.prefix);
-        // An empty namespace takes the default back, which needs no words at the outermost tag.
-        if hidden || binding.namespace.is_empty() {
-            continue;
-        }
+    for binding in inherited.into_iter().rev() {
         out.push_str(" xmlns");
         if !binding.prefix.is_empty() {
             out.push(':');
@@ -189,5 +206,10 @@ mod tests {
     fn a_scope_too_large_to_repeat_is_refused() {
         let long = format!("a xmlns:x=\"{}\"", "u".repeat(limits::SCOPE));
         assert!(Scope::default().push(&tag(&long)).is_err());
+        // Declarations of nothing have no size, and are work for every tag all the same.
+        let empty = format!("a{}", " xmlns=''".repeat(limits::DECLARATIONS));
+        let mut scope = Scope::default();
+        let deepest = (0..limits::DEPTH).take_while(|_| scope.push(&tag(&empty)).is_ok()).count();
+        assert_eq!(deepest, limits::BINDINGS / limits::DECLARATIONS);
     }
 }

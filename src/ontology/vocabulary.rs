@@ -50,6 +50,7 @@ vocabularies! {
         ORGANIZATION "Organization"
         PERSON "Person"
         PLACE_CLASS "Place"
+        ROLE "role"
         SUBJECT "subject"
         TITLE "title"
         TITLE_CLASS "Title"
@@ -102,7 +103,9 @@ vocabularies! {
 
     /// Our own vocabulary, `ontologies/pinakes.ttl`.
     pin = "https://w3id.org/pinakes#" {
+        ABOUT "about"
         ACT "act"
+        ADDED "added"
         AMOUNT_OF_CONTENT "amountOfContent"
         APPLIED_UP_TO "appliedUpTo"
         ASSIGNED "assigned"
@@ -114,6 +117,7 @@ vocabularies! {
         CONTENT_TYPE_CLASS "ContentType"
         DECISION "Decision"
         DESCRIBES "describes"
+        EDIT "Edit"
         EMOTION "emotion"
         EMOTION_ASSIGNMENT "EmotionAssignment"
         ENABLED "enabled"
@@ -150,6 +154,7 @@ vocabularies! {
         REASON "reason"
         RECORD "Record"
         RELEVANCE "relevance"
+        REMOVED "removed"
         RULE_HASH "ruleHash"
         RULES "rules"
         RUN "Run"
@@ -259,6 +264,7 @@ vocabularies! {
     /// VoID: what a dataset holds and where it is asked.
     void = "http://rdfs.org/ns/void#" {
         DATASET "Dataset"
+        DATA_DUMP "dataDump"
         ENTITIES "entities"
         FEATURE "feature"
         SPARQL_ENDPOINT "sparqlEndpoint"

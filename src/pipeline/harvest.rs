@@ -13,9 +13,10 @@ use super::{PipelineError, Request, Session, Watch};
 use crate::archive::{ArchiveError, Entry, Kind, Origin, Run};
 use crate::config::Home;
 use crate::decode::Payload;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, beginning};
 use crate::fetch::{Access, Counts, Fetcher};
 use crate::harvest::oai::{self, Failure, Granularity, Harvest, Page, Plan, State, Step};
+use crate::record::known_by;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -351,7 +352,15 @@ fn ask(
         }
     };
     while !cancel.load(Ordering::Relaxed) {
+        // A page has one clock for all attempts and all the ways around a fault.
+        if !machine.is_failing() {
+            session.begin_page();
+        }
         let step = machine.next(&session);
+        // Failures add up until a record comes; windows without any, be they many, are none.
+        if machine.is_failing() && machine.is_answered() {
+            session.excuse_answer();
+        }
         let is_last = !matches!(step, Step::Page(_));
         // A request that was interrupted is no failure of the source.
         if is_last && cancel.load(Ordering::Relaxed) && !matches!(step, Step::Done(_)) {
@@ -546,8 +555,9 @@ impl Source {
     fn record(&self, record: oai::Record, page: &str) -> Decoded {
         let kind = if record.header.deleted { Kind::Withdrawal } else { Kind::Record };
         let id = record.header.identifier.unwrap_or_default();
-        let mut entry = Entry::new(kind, &self.request.source, &id, self.number, &self.request.time)
-            .with_payload(record.payload);
+        let mut entry =
+            Entry::new(kind, &self.request.source, &known_by(&id), self.number, &self.request.time)
+                .with_payload(record.payload);
         entry.format = Some(oai::FORMAT);
         entry.content_type.clone_from(&self.request.content_type);
         entry.origin = Origin { name: self.url.clone(), number: record.number, offset: record.offset };
@@ -562,7 +572,7 @@ impl Source {
         let mut rejected = taking.rejected(&self.url, Some(oai::FORMAT), payload, reject.diagnostic);
         for diagnostic in &mut rejected.diagnostics {
             diagnostic.place.origin = Some(page.to_owned());
-            diagnostic.place.record.clone_from(&reject.identifier);
+            diagnostic.place.record = reject.identifier.as_deref().map(|id| beginning(id).into_owned());
         }
         rejected
     }
@@ -575,7 +585,7 @@ impl Source {
 
     fn say(&mut self, notices: Vec<Diagnostic>, intake: &mut Intake<'_>) {
         for notice in notices {
-            let record = notice.place.record.clone();
+            let record = notice.place.record.as_deref().map(|id| beginning(id).into_owned());
             let mut diagnostic = placed(notice, &self.request, &self.url, None);
             diagnostic.place.record = record;
             intake.say(&mut self.account, diagnostic);

@@ -343,7 +343,7 @@ impl Summary {
 
     /// Counts something that was said.
     fn note(&mut self, diagnostic: &Diagnostic) {
-        *self.diagnostics.entry(diagnostic.code.slug().to_owned()).or_default() += 1;
+        *self.diagnostics.entry(diagnostic.code.slug().to_owned()).or_default() += diagnostic.count;
     }
 
     fn report(&self) -> RunReport {

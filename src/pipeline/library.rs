@@ -3,8 +3,9 @@
 use super::indexing::{Around, Near, document};
 use super::searching::Reader;
 use super::{Kind, PipelineError};
-use crate::catalogue::{Backend, CatalogueError, Selection};
+use crate::catalogue::{Backend, Bounded, CatalogueError, Selection};
 use crate::concordance::Concordances;
+use crate::effort::{Effort, Spent};
 use crate::index::{self, Facet, Field, Hits, IndexError, Named, Request, Sort, Suggests, Thesaurus};
 use crate::ontology::{bf, dcterms, pin};
 use crate::publish::citation::{self, Citation};
@@ -21,6 +22,8 @@ use std::sync::Arc;
 
 /// Works and instances of one work or hub that are given.
 const MOST_INSTANCES: usize = 500;
+/// Upper bound on the statements that are read for one answer.
+const MOST_READ: u64 = 1_000_000;
 
 /// A catalogue that others may write meanwhile.
 pub struct Shelves {
@@ -34,8 +37,9 @@ impl Shelves {
         Self { reader, ways: Ways::read(&Concordances::shipped(), "index") }
     }
 
-    fn find(&self, asked: &Asked) -> Result<Hits, Refusal> {
-        let concepts = asked.expand.then(|| self.reader.concepts()).transpose().map_err(PipelineError::from);
+    fn find(&self, asked: &Asked, effort: &Effort) -> Result<Hits, Refusal> {
+        let concepts =
+            asked.expand.then(|| self.reader.concepts(effort)).transpose().map_err(PipelineError::from);
         let concepts = concepts.map_err(refusal)?;
         let mut request = Request {
             text: &asked.text,
@@ -52,6 +56,7 @@ impl Shelves {
             limit: asked.limit,
             facets: asked.facets.iter().filter_map(|name| Facet::named(name)).collect(),
             values: asked.values,
+            effort: effort.clone(),
             ..Request::default()
         };
         request.thesaurus = concepts.as_deref().map(|concepts| concepts as &dyn Thesaurus);
@@ -60,9 +65,14 @@ impl Shelves {
     }
 
     /// Asks the newest snapshot.
-    fn ask<T>(&self, ask: impl FnOnce(&Around<'_>) -> Result<T, CatalogueError>) -> Result<T, Refusal> {
+    fn ask<T>(
+        &self,
+        effort: &Effort,
+        ask: impl FnOnce(&Around<'_>) -> Result<T, CatalogueError>,
+    ) -> Result<T, Refusal> {
         let (_, catalogue) = self.reader.catalogue().map_err(|error| refusal(error.into()))?;
-        let around = Around { backend: catalogue.backend(), graphs: self.reader.graphs() };
+        let bounded = Bounded::new(&catalogue, effort, MOST_READ);
+        let around = Around { backend: &bounded, graphs: self.reader.graphs() };
         ask(&around).map_err(|error| refusal(error.into()))
     }
 
@@ -145,12 +155,24 @@ fn refusal(error: PipelineError) -> Refusal {
         let message = "the catalogue is not indexed yet: `pinakes resolve` does it".to_owned();
         return Refusal::Unavailable { message, retry_after: 60 };
     }
-    Refusal::Io(error.to_string())
+    match error {
+        PipelineError::Index(IndexError::Stopped(spent))
+        | PipelineError::Catalogue(CatalogueError::Stopped(spent)) => stopped(spent),
+        PipelineError::Catalogue(error @ CatalogueError::TooMuch(_)) => Refusal::TooLarge(error.to_string()),
+        error => Refusal::Io(error.to_string()),
+    }
+}
+
+/// Who has hung up does not read why.
+pub(super) fn stopped(spent: Spent) -> Refusal {
+    match spent {
+        Spent::TimedOut | Spent::GivenUp => Refusal::TimedOut,
+    }
 }
 
 impl Library for Shelves {
-    fn search(&self, asked: &Asked) -> Result<Found, Refusal> {
-        let Hits { total, hits, facets } = self.find(asked)?;
+    fn search(&self, asked: &Asked, effort: &Effort) -> Result<Found, Refusal> {
+        let Hits { total, hits, facets } = self.find(asked, effort)?;
         let mut found = Found { total, offset: asked.offset, limit: asked.limit, ..Found::default() };
         found.hits = hits.into_iter().map(hit).collect();
         for counts in facets {
@@ -160,14 +182,20 @@ impl Library for Shelves {
         Ok(found)
     }
 
-    fn suggest(&self, text: &str, of: Option<&str>, limit: usize) -> Result<Vec<Suggested>, Refusal> {
+    fn suggest(
+        &self,
+        text: &str,
+        of: Option<&str>,
+        limit: usize,
+        effort: &Effort,
+    ) -> Result<Vec<Suggested>, Refusal> {
         let of = of.map(|name| {
             let wrong = || Refusal::Malformed("`of` is one of title, name and subject".to_owned());
             Suggests::named(name).ok_or_else(wrong)
         });
         let of = of.transpose()?;
         let index = self.reader.index().map_err(|error| refusal(error.into()))?;
-        let suggestions = index.suggest(text, of, limit).map_err(|error| refusal(error.into()))?;
+        let suggestions = index.suggest(text, of, limit, effort).map_err(|error| refusal(error.into()))?;
         let suggested = suggestions.into_iter().map(|one| Suggested {
             label: one.label,
             of: one.suggests.as_str(),
@@ -177,8 +205,8 @@ impl Library for Shelves {
         Ok(suggested.collect())
     }
 
-    fn record(&self, source: &str, id: &str) -> Result<Option<Described>, Refusal> {
-        self.ask(|around| {
+    fn record(&self, source: &str, id: &str, effort: &Effort) -> Result<Option<Described>, Refusal> {
+        self.ask(effort, |around| {
             let iri = around.graphs.record(source, id);
             let Some(mut record) = self.described(around, &iri)? else { return Ok(None) };
             for node in objects(around.backend, &iri, pin::DESCRIBES, &iri.clone().into())? {
@@ -190,13 +218,13 @@ impl Library for Shelves {
         })
     }
 
-    fn work(&self, id: &str) -> Result<Option<Work>, Refusal> {
+    fn work(&self, id: &str, effort: &Effort) -> Result<Option<Work>, Refusal> {
         let Some(number) =
             Some(id).filter(|id| id.len() == 16).and_then(|id| u64::from_str_radix(id, 16).ok())
         else {
             return Ok(None);
         };
-        self.ask(|around| {
+        self.ask(effort, |around| {
             for kind in [Kind::Work, Kind::Hub] {
                 let iri = around.graphs.entry(kind.name(), number);
                 let resolution = around.graphs.resolution().into();
@@ -212,9 +240,9 @@ impl Library for Shelves {
         })
     }
 
-    fn export(&self, asked: &Asked, format: CitationFormat) -> Result<String, Refusal> {
-        let hits = self.find(&Asked { facets: Vec::new(), ..asked.clone() })?.hits;
-        self.ask(|around| {
+    fn export(&self, asked: &Asked, format: CitationFormat, effort: &Effort) -> Result<String, Refusal> {
+        let hits = self.find(&Asked { facets: Vec::new(), ..asked.clone() }, effort)?.hits;
+        self.ask(effort, |around| {
             let mut citations = Vec::with_capacity(hits.len());
             for hit in hits {
                 let iri = NamedNode::new_unchecked(hit.entry.iri);
@@ -228,8 +256,14 @@ impl Library for Shelves {
         })
     }
 
-    fn cite(&self, kind: &str, id: &str, format: CitationFormat) -> Result<Option<String>, Refusal> {
-        self.ask(|around| {
+    fn cite(
+        &self,
+        kind: &str,
+        id: &str,
+        format: CitationFormat,
+        effort: &Effort,
+    ) -> Result<Option<String>, Refusal> {
+        self.ask(effort, |around| {
             let iri = NamedNode::new(format!("{}{kind}/{id}", around.graphs.base()));
             let entry = iri.ok().filter(|iri| {
                 matches!(around.kind(iri.as_str()), Some(Kind::Hub | Kind::Work | Kind::Instance))
@@ -240,8 +274,8 @@ impl Library for Shelves {
         })
     }
 
-    fn feed(&self, asked: &Asked, own: &str, next: &str) -> Result<Written, Refusal> {
-        let found = self.find(asked)?;
+    fn feed(&self, asked: &Asked, own: &str, next: &str, effort: &Effort) -> Result<Written, Refusal> {
+        let found = self.find(asked, effort)?;
         let more = found.total > (asked.offset + asked.limit) as u64;
         let base = self.reader.graphs().base();
         let newest = found.hits.iter().map(|hit| hit.entry.first_seen).max().unwrap_or_default();
@@ -277,7 +311,7 @@ impl Library for Shelves {
         Ok(Written { text: feed::atom(&feed), media_type: feed::CONTENT_TYPE })
     }
 
-    fn standing(&self) -> Result<Standing, Refusal> {
+    fn standing(&self, effort: &Effort) -> Result<Standing, Refusal> {
         let mut standing = Standing {
             base: self.reader.graphs().base().to_owned(),
             version: env!("CARGO_PKG_VERSION"),
@@ -291,7 +325,8 @@ impl Library for Shelves {
         };
         standing.documents = index.len();
         standing.position = index.position().map_err(|error| refusal(error.into()))?;
-        let all = Request { facets: vec![Facet::Kind], values: 20, ..Request::default() };
+        let (facets, effort) = (vec![Facet::Kind], effort.clone());
+        let all = Request { facets, values: 20, effort, ..Request::default() };
         let counts = index.search(&all).map_err(|error| refusal(error.into()))?.facets;
         let counts = counts.into_iter().flat_map(|counts| counts.values);
         standing.kinds = counts.map(|(value, count)| Count { value, count }).collect();

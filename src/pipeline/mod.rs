@@ -59,7 +59,7 @@ pub use resolve::{
     evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts, review, show_entry, take_down,
 };
 pub use searching::{Reader, searching, searching_in};
-pub use serving::{Served, Serving};
+pub use serving::{Served, Serving, write_for_server};
 pub use session::{Session, catch_up, rebuild};
 pub use sources::{mirror_sources, withdraw_source};
 pub use vocabularies::{

@@ -9,14 +9,19 @@ use super::indexing::index_folder;
 use super::{PipelineError, Session};
 use crate::catalogue::{Catalogue, CatalogueError, Graphs, snapshot};
 use crate::config::Home;
+use crate::effort::Effort;
 use crate::index::sparql::{SearchRequest, rewrite};
 use crate::index::{Concepts, Index, IndexError, Request, Thesaurus};
 use spargebra::Query;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// How often a snapshot is asked for that goes away just then.
 const TRIES: usize = 5;
+/// How often whoever waits for concepts looks whether to go on.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What writers leave for readers in other processes.
 pub struct Reader {
@@ -25,8 +30,104 @@ pub struct Reader {
     index: Mutex<Option<Arc<Index>>>,
     /// The newest snapshot that was asked for, by its number.
     snapshot: Mutex<Option<(u64, Arc<Catalogue>)>>,
-    /// With the number of the snapshot they were read from.
-    concepts: Mutex<Option<(u64, Arc<Concepts>)>>,
+    concepts: Arc<Thesauri>,
+}
+
+/// The concepts of one snapshot. Reading them may take longer than anybody may wait, so it is nobody's
+/// work in particular: one thread reads them once, and who needs them waits.
+#[derive(Default)]
+struct Thesauri {
+    state: Mutex<ThesauriState>,
+    /// A reading has ended.
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct ThesauriState {
+    is_reading: bool,
+    /// What was read last, of which snapshot.
+    read: Option<(u64, Result<Arc<Concepts>, String>)>,
+    /// How often they were read.
+    #[cfg(test)]
+    readings: usize,
+}
+
+impl Thesauri {
+    /// The concepts of this snapshot or of a later one.
+    fn get(
+        self: &Arc<Self>,
+        (newest, catalogue): (u64, Arc<Catalogue>),
+        graphs: &Graphs,
+        effort: &Effort,
+    ) -> Result<Arc<Concepts>, CatalogueError> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some((_, read)) = state.read.as_ref().filter(|(number, _)| *number >= newest) {
+                let read = read.clone();
+                // What failed may succeed for whoever asks next.
+                state.read.take_if(|(_, read)| read.is_err());
+                return read.map_err(CatalogueError::Store);
+            }
+            effort.check()?;
+            if !state.is_reading {
+                state.is_reading = true;
+                drop(state);
+                let (catalogue, graphs) = (Arc::clone(&catalogue), graphs.clone());
+                let thread = thread::Builder::new().name("concepts".to_owned());
+                self.read(thread, newest, move || concepts(catalogue.backend(), &graphs))?;
+                state = lock(&self.state);
+                // It may have ended already, and then nobody tells of it again.
+                continue;
+            }
+            state = self.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Has a thread read the concepts of a snapshot.
+    fn read(
+        self: &Arc<Self>,
+        thread: thread::Builder,
+        snapshot: u64,
+        concepts: impl FnOnce() -> Result<Concepts, CatalogueError> + Send + 'static,
+    ) -> std::io::Result<()> {
+        let mut reading = Reading { thesauri: Arc::clone(self), snapshot, read: None };
+        thread.spawn(move || {
+            // This stands if it panics.
+            reading.ends_with(Err("the concepts could not be read".to_owned()));
+            reading.ends_with(concepts().map_err(|error| error.to_string()));
+        })?;
+        Ok(())
+    }
+}
+
+/// A reading under way. It ends with the value, and so also where its thread panics or cannot be had:
+/// nobody waits for what does not come.
+struct Reading {
+    thesauri: Arc<Thesauri>,
+    snapshot: u64,
+    /// None before it has begun.
+    read: Option<Result<Arc<Concepts>, String>>,
+}
+
+impl Reading {
+    fn ends_with(&mut self, read: Result<Concepts, String>) {
+        self.read = Some(read.map(Arc::new));
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let mut state = lock(&self.thesauri.state);
+        state.is_reading = false;
+        if let Some(read) = self.read.take() {
+            state.read = Some((self.snapshot, read));
+            #[cfg(test)]
+            {
+                state.readings += 1;
+            }
+        }
+        self.thesauri.ended.notify_all();
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -41,7 +142,7 @@ impl Reader {
             graphs: home.graphs.clone(),
             index: Mutex::default(),
             snapshot: Mutex::default(),
-            concepts: Mutex::default(),
+            concepts: Arc::default(),
         }
     }
 
@@ -87,17 +188,8 @@ impl Reader {
     }
 
     /// The concepts of the newest snapshot, read when they are first asked for.
-    pub fn concepts(&self) -> Result<Arc<Concepts>, CatalogueError> {
-        let (newest, catalogue) = self.catalogue()?;
-        let mut held = lock(&self.concepts);
-        if let Some((number, concepts)) = held.as_ref()
-            && *number == newest
-        {
-            return Ok(Arc::clone(concepts));
-        }
-        let read = Arc::new(concepts(catalogue.backend(), &self.graphs)?);
-        *held = Some((newest, Arc::clone(&read)));
-        Ok(read)
+    pub fn concepts(&self, effort: &Effort) -> Result<Arc<Concepts>, CatalogueError> {
+        self.concepts.get(self.catalogue()?, &self.graphs, effort)
     }
 }
 
@@ -108,7 +200,8 @@ pub fn searching(home: &Home) -> impl Fn(Query) -> Result<Query, String> + Send 
     move |query| {
         rewrite(query, &|search| {
             let index = reader.index().map_err(|error| error.to_string())?;
-            let concepts = search.expand.then(|| reader.concepts()).transpose();
+            // It runs in a process that is killed when its time is up.
+            let concepts = search.expand.then(|| reader.concepts(&Effort::unbounded())).transpose();
             answer(&index, concepts.map_err(|error| error.to_string())?.as_deref(), search)
         })
         .map_err(|error| error.to_string())
@@ -211,9 +304,52 @@ mod tests {
         assert!(matches!(reader.catalogue(), Err(CatalogueError::NoSuchSnapshot(0))));
         let store = Embedded::open(&home.store()).unwrap();
         for number in 1..=3 {
-            snapshot::publish(&store, &home.directory).unwrap();
+            snapshot::publish(&store, &home.directory, true).unwrap();
             assert_eq!(reader.catalogue().unwrap().0, number);
-            assert!(reader.concepts().unwrap().is_empty());
+            assert!(reader.concepts(&Effort::unbounded()).unwrap().is_empty());
         }
+    }
+
+    #[test]
+    fn concepts_are_read_once_for_a_snapshot_whoever_waits_for_them() {
+        let directory = TempDir::new().unwrap();
+        let home = home(&directory);
+        let reader = Reader::new(&home);
+        let store = Embedded::open(&home.store()).unwrap();
+        snapshot::publish(&store, &home.directory, true).unwrap();
+        let given_up = Effort::unbounded();
+        drop(given_up.waiter());
+        assert!(matches!(reader.concepts(&given_up), Err(CatalogueError::Stopped(_))));
+        assert_eq!(lock(&reader.concepts.state).readings, 0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| reader.concepts(&Effort::unbounded()).unwrap());
+            }
+        });
+        assert_eq!(lock(&reader.concepts.state).readings, 1);
+        // What is there is given to whoever asks.
+        assert!(reader.concepts(&given_up).is_ok());
+    }
+
+    /// Whoever asked after such a reading once waited for ever.
+    #[test]
+    fn a_reading_that_fails_in_whatever_way_is_over() {
+        let directory = TempDir::new().unwrap();
+        let home = home(&directory);
+        let reader = Reader::new(&home);
+        let store = Embedded::open(&home.store()).unwrap();
+        snapshot::publish(&store, &home.directory, true).unwrap();
+        let panics = || -> Result<Concepts, CatalogueError> { panic!("as asked") };
+        let begin = |thread: thread::Builder| {
+            lock(&reader.concepts.state).is_reading = true;
+            reader.concepts.read(thread, 1, panics)
+        };
+        begin(thread::Builder::new()).unwrap();
+        assert!(reader.concepts(&Effort::unbounded()).is_err(), "the reading panicked");
+        assert!(reader.concepts(&Effort::unbounded()).is_ok(), "the next one does not");
+        lock(&reader.concepts.state).read = None;
+        // No system has so much for a stack.
+        assert!(begin(thread::Builder::new().stack_size(1 << 60)).is_err());
+        assert!(reader.concepts(&Effort::unbounded()).is_ok(), "there is a thread again");
     }
 }

@@ -4,16 +4,18 @@ use super::described::Describing;
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
 use crate::archive::{Archive, Entry, Kind};
-use crate::catalogue::{Catalogue, Patch, Selection};
+use crate::catalogue::{Catalogue, Selection};
 use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, beginning};
+use crate::disk::{self, Readers};
 use crate::map::{self, ContentTypes};
 use crate::record::Model;
-use oxrdf::{GraphName, Quad, Triple};
+use oxrdf::Triple;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Once, OnceLock};
 
 /// Entries mapped side by side before their statements go to the store.
@@ -114,6 +116,9 @@ impl Session {
 
     /// Both, when they are in order and the store is where the archive is.
     fn open_for_reading(home: &Home) -> Result<Option<(Archive, Catalogue)>, PipelineError> {
+        if unmerged(home).exists() {
+            return Ok(None);
+        }
         let Ok(archive) = Archive::open_read_only(&home.archive()) else { return Ok(None) };
         let Ok(catalogue) = Catalogue::open_read_only(&home.directory, home.graphs.clone()) else {
             return Ok(None);
@@ -143,7 +148,7 @@ impl Session {
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
-        let session = Self::assemble(home, archive, catalogue, lock)?;
+        let mut session = Self::assemble(home, archive, catalogue, lock)?;
         super::holdings::renew(&session)?;
         catch_up(&session, watch)?;
         super::following::follow_rules(&session, watch)?;
@@ -152,6 +157,7 @@ impl Session {
                 tracing::warn!("a source description has a mistake; `pinakes source list` says where");
             });
         }
+        merge_again(&mut session, watch)?;
         Ok(session)
     }
 
@@ -231,6 +237,10 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     let mut told = None;
     if fresh {
         let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
+        if !session.archive.resolutions()?.is_empty() {
+            let write = |out: &mut dyn Write| out.write_all(UNMERGED.as_bytes());
+            disk::replace(&unmerged(&session.home), Readers::Usual, write).map_err(failed)?;
+        }
         super::resolve::forget_all(&session.home).map_err(failed)?;
         told = super::holdings::forget(&session.home.directory).map_err(failed)?;
     }
@@ -303,7 +313,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                     let mut diagnostic = Diagnostic::new(Code::NotARecord, message);
                     diagnostic.place.source = Some(entry.source.clone());
                     diagnostic.place.origin = Some(entry.origin.name.clone());
-                    diagnostic.place.record = Some(entry.id.clone());
+                    diagnostic.place.record = Some(beginning(&entry.id).into_owned());
                     watch.diagnostic(&diagnostic);
                 }
                 // Only a record that never had another version can be added without looking.
@@ -312,7 +322,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
             }
             pending.position = end;
             if let Some(update) = &update {
-                pending.patch = Patch::read(&String::from_utf8_lossy(&update.payload))?;
+                pending.update(&session.home.graphs, update)?;
             }
             if update.is_some() || pending.is_full() {
                 store.send(std::mem::take(&mut pending))?;
@@ -342,34 +352,36 @@ pub fn rebuild(home: Home, watch: &mut dyn Watch) -> Result<u64, PipelineError> 
     drop(archive);
     let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
     let old = home.directory.join("store.old");
-    remove(&old).map_err(failed)?;
+    disk::remove_directory(&old).map_err(failed)?;
     if home.store().exists() {
         // Under another name first: a kill in between leaves a store that is missing, not torn.
-        std::fs::rename(home.store(), &old).map_err(failed)?;
-        remove(&old).map_err(failed)?;
+        disk::rename(&home.store(), &old).map_err(failed)?;
+        disk::remove_directory(&old).map_err(failed)?;
     }
     super::resolve::forget_all(&home).map_err(failed)?;
-    let mut session = Session::with_lock(home, lock, watch)?;
-    super::resolve::resolve_again(&mut session, watch)?;
-    write_again(&session)?;
+    let session = Session::with_lock(home, lock, watch)?;
     session.catalogue.backend().optimize()?;
     Ok(session.archive.last_sequence()?)
 }
 
-/// What people wrote into the merged catalogue themselves comes after it: merging anew begins with an
-/// empty one.
-fn write_again(session: &Session) -> Result<(), PipelineError> {
-    let resolution = GraphName::from(session.home.graphs.resolution());
-    let is_merged = |quad: &Quad| quad.graph_name == GraphName::DefaultGraph || quad.graph_name == resolution;
-    for entry in session.archive.entries(1)? {
-        let entry = entry?;
-        if entry.kind == Kind::Update {
-            let Patch { removed, added, .. } = Patch::read(&String::from_utf8_lossy(&entry.payload))?;
-            let merged = |quads: FxHashSet<Quad>| quads.into_iter().filter(is_merged).collect();
-            session.catalogue.backend().patch(merged(removed), merged(added))?;
-        }
+/// Marks a store that was made anew and does not hold the merged catalogue yet. Whoever is killed
+/// between the two leaves it, and the next command merges first.
+fn unmerged(home: &Home) -> PathBuf {
+    home.directory.join("unmerged")
+}
+
+const UNMERGED: &str =
+    "The store was made again from the archive, and its records are yet to be merged again.\n";
+
+/// Makes the merged catalogue again for a store that was made anew.
+fn merge_again(session: &mut Session, watch: &mut dyn Watch) -> Result<(), PipelineError> {
+    let marker = unmerged(&session.home);
+    if !marker.exists() {
+        return Ok(());
     }
-    Ok(session.catalogue.backend().flush()?)
+    super::resolve::resolve_again(session, watch)?;
+    let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
+    disk::remove_file(&marker).map_err(failed)
 }
 
 /// A store without an archive is the last copy of something: nothing may touch it.
@@ -378,11 +390,4 @@ fn must_have_archive(home: &Home) -> Result<(), PipelineError> {
         return Err(PipelineError::ArchiveGone(home.archive().display().to_string()));
     }
     Ok(())
-}
-
-fn remove(directory: &std::path::Path) -> std::io::Result<()> {
-    match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

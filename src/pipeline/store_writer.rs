@@ -6,7 +6,7 @@
 use super::PipelineError;
 use super::holdings::{Log, News};
 use crate::archive::{Entry, Kind, Run};
-use crate::catalogue::{Catalogue, CatalogueError, Changes, Graphs, Patch};
+use crate::catalogue::{Author, Catalogue, CatalogueError, Changes, Graphs, Owner, Patch};
 use crate::map::ContentTypes;
 use crate::ontology::{pin, prov, rdf, skos, xsd};
 use oxrdf::{Literal, NamedNode, Quad, Triple};
@@ -26,8 +26,9 @@ pub(super) struct Pending {
     rewritten: Vec<(NamedNode, Option<Vec<Triple>>)>,
     /// Statements among them.
     rewriting: usize,
-    /// What somebody changed after all that.
-    pub patch: Patch,
+    /// What somebody changed after all that, and who it was.
+    patch: Patch,
+    author: Author,
     /// What becomes of records.
     news: News,
     /// The last archive entry this covers.
@@ -85,6 +86,23 @@ impl Pending {
         self.added.extend(triples.into_iter().map(|triple| triple.in_graph(name.clone())));
     }
 
+    /// An archived update, after all the rest.
+    pub fn update(&mut self, graphs: &Graphs, entry: &Entry) -> Result<(), CatalogueError> {
+        self.patch = Patch::read(&String::from_utf8_lossy(&entry.payload))?;
+        self.patch.respell()?;
+        self.author = Author { token: entry.id.clone(), time: entry.time.clone() };
+        // Older versions let people write into the graphs of records and of the program.
+        let others = self.patch.retain(|graph| graphs.owner(graph) == Owner::People);
+        if others > 0 {
+            tracing::warn!(
+                "entry {} of the archive changes {others} statements in graphs that are not people's; \
+                 they are left out",
+                entry.sequence
+            );
+        }
+        Ok(())
+    }
+
     /// Which run a version of a record came with.
     pub fn provenance(&mut self, graphs: &Graphs, entry: &Entry) {
         self.added.push(Quad::new(
@@ -137,8 +155,8 @@ pub(super) struct Store {
 impl Store {
     /// Waits while the one before is still being written.
     pub fn send(&self, pending: Pending) -> Result<(), PipelineError> {
-        let Pending { added, rewritten, patch, news, position, .. } = pending;
-        let changes = Changes { added, rewritten, patch, position };
+        let Pending { added, rewritten, patch, author, news, position, .. } = pending;
+        let changes = Changes { added, rewritten, patch, author, position };
         self.sender.send((changes, news)).map_err(|_| PipelineError::WriterGone)
     }
 }

@@ -3,7 +3,7 @@
 use super::Request;
 use crate::archive::{Entry, Kind, Origin};
 use crate::decode::{self, Payload, Piece};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, beginning};
 use crate::record::{Format, Model, Record};
 
 /// What the pieces of one run have in common.
@@ -109,8 +109,25 @@ pub(super) fn placed(
         let within = place.offset.filter(|_| entry.kind != Kind::Reject).unwrap_or_default();
         place.offset = Some(entry.origin.offset + within);
         if !entry.id.is_empty() {
-            place.record = Some(entry.id.clone());
+            place.record = Some(beginning(&entry.id).into_owned());
         }
     }
     diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record may have a diagnostic of every kind, and each names the record.
+    #[test]
+    fn of_a_long_identifier_a_diagnostic_names_the_beginning() {
+        let named = |id: &str| {
+            let entry = Entry::new(Kind::Record, "source", id, 1, "2026-01-01T00:00:00Z");
+            let said = Diagnostic::new(Code::BadField, "a fault");
+            placed(said, &Request::default(), "file", Some(&entry)).place.record
+        };
+        assert_eq!(named("A-1").as_deref(), Some("A-1"));
+        assert!(named(&"x".repeat(1 << 20)).is_some_and(|record| record.len() < 500));
+    }
 }

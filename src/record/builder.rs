@@ -3,6 +3,8 @@
 //! Two ways in. A reader that already holds the whole record as text
 //! ([`RecordBuilder::over`]) names ranges of it: nothing is copied. A reader that meets its
 //! values one by one ([`RecordBuilder::new`]) pushes them, and they are appended to the text.
+//! A tag or a code that stands once in the payload and holds for many values, as the key of a
+//! JSON array does, is a [`Name`]: appended once, however many fields have it.
 
 use super::field::{FieldSpan, Span, SubfieldSpan};
 use super::{Model, Record};
@@ -67,8 +69,7 @@ impl RecordBuilder {
     pub fn field(&mut self, tag: &str, indicators: [char; 2], text: &str, depth: usize) {
         let tag = self.append(tag);
         let text = self.append(text);
-        let depth = u16::try_from(depth).unwrap_or(u16::MAX);
-        self.push_field(tag, indicators, text, depth);
+        self.push_field(tag, indicators, text, nested(depth));
     }
 
     /// Adds a subfield or an attribute to the field begun last.
@@ -76,6 +77,23 @@ impl RecordBuilder {
         let code = self.append(code);
         let value = self.append(value);
         self.push_subfield(code, value);
+    }
+
+    /// Puts down a tag or a code that several fields or subfields will have.
+    pub fn name(&mut self, name: &str) -> Name {
+        Name(self.append(name))
+    }
+
+    /// Starts a field as [`field`](Self::field) does, with a tag that was put down before.
+    pub fn field_named(&mut self, tag: Name, indicators: [char; 2], text: &str, depth: usize) {
+        let text = self.append(text);
+        self.push_field(tag.0, indicators, text, nested(depth));
+    }
+
+    /// Adds a subfield as [`subfield`](Self::subfield) does, with a code that was put down before.
+    pub fn subfield_named(&mut self, code: Name, value: &str) {
+        let value = self.append(value);
+        self.push_subfield(code.0, value);
     }
 
     /// Replaces the text of the field with this index, for readers that learn it only at the
@@ -130,9 +148,39 @@ impl RecordBuilder {
     }
 }
 
+/// A tag or a code in the text of the builder that gave it; in another it means nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Name(Span);
+
+fn nested(depth: usize) -> u16 {
+    u16::try_from(depth).unwrap_or(u16::MAX)
+}
+
+/// What a payload says is appended once, so the text stays within a few times
+/// [`RECORD_LIMIT`](super::RECORD_LIMIT) and no range is ever cut.
 fn span(range: Range<usize>) -> Span {
     Span {
         start: u32::try_from(range.start).unwrap_or(u32::MAX),
         end: u32::try_from(range.end).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_in_the_text_once_however_many_fields_have_it() {
+        let mut builder = RecordBuilder::new(Model::Json);
+        let (tag, code) = (builder.name("subject"), builder.name("lang"));
+        for value in ["ponds", "solitude"] {
+            builder.field_named(tag, [' ', ' '], value, 1);
+            builder.subfield_named(code, "en");
+        }
+        assert_eq!(builder.text(), "subjectlangpondsensolitudeen");
+        let record = builder.finish();
+        let found: Vec<_> = record.fields().map(|field| (field.tag(), field.text(), field.depth())).collect();
+        assert_eq!(found, [("subject", "ponds", 1), ("subject", "solitude", 1)]);
+        assert!(record.fields().all(|field| field.subfield("lang") == Some("en")));
     }
 }

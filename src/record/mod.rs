@@ -18,10 +18,10 @@ mod format;
 mod identity;
 mod notation;
 
-pub use builder::RecordBuilder;
+pub use builder::{Name, RecordBuilder};
 pub use field::{Field, Subfield};
 pub use format::{Format, Model};
-pub use identity::{percent_decode, percent_encode};
+pub use identity::{known_by, percent_decode, percent_encode};
 pub use notation::write_field;
 
 use field::{FieldSpan, Span, SubfieldSpan};

@@ -49,7 +49,7 @@ impl FromStr for Role {
 }
 
 /// Somebody who asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     pub role: Role,
     /// The name of the token, which is no secret.

@@ -3,6 +3,7 @@
 use super::Site;
 use super::access::{Holder, Role};
 use super::answer::Answer;
+use super::metrics::Traffic;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -10,14 +11,20 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
 pub async fn metrics(State(site): State<Arc<Site>>) -> Response {
-    let text = site.metrics.text(&site.service.status(), site.connections.count(), free(&site));
+    let text = site.metrics.text(&site.service.status(), &traffic(&site));
     // The version of the text format that Prometheus reads.
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-fn free(site: &Site) -> usize {
-    site.slots.available_permits()
+fn traffic(site: &Site) -> Traffic {
+    let unsent = site.connections.unsent();
+    Traffic {
+        connections: site.connections.count(),
+        dismissed: site.connections.dismissed(),
+        free_slots: site.slots.available_permits(),
+        unsent: unsent.memory + unsent.disk,
+    }
 }
 
 /// Copies the catalogue while it is served.

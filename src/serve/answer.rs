@@ -17,6 +17,10 @@ use xxhash_rust::xxh3::xxh3_128;
 /// How much of a file is read at once.
 const PIECE: u64 = 128 * 1024;
 
+/// Marks an answer whose bytes lie in a file.
+#[derive(Clone, Copy)]
+pub struct OnDisk;
+
 /// An answer from memory; 304 if the client has it already.
 pub fn tagged(body: impl Into<Bytes>, media_type: &'static str, request: &HeaderMap) -> Response {
     let body = body.into();
@@ -38,10 +42,20 @@ pub fn tagged(body: impl Into<Bytes>, media_type: &'static str, request: &Header
 pub fn reply(reply: Reply, request: &HeaderMap) -> Response {
     let mut response = match reply.body {
         Content::Memory(bytes) => tagged(bytes, reply.media_type, request),
-        Content::Spooled { file, length } => labelled(Body::new(Spool::new(file, length)), reply.media_type),
+        Content::Spooled { file, length } => {
+            let mut response = labelled(Body::new(Spool::new(file, length)), reply.media_type);
+            response.extensions_mut().insert(OnDisk);
+            response
+        }
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
     response
+}
+
+/// A change that is archived and not to be seen yet.
+pub fn accepted() -> Response {
+    let text = "the change is archived; readers will see it as soon as the disk lets them\n";
+    (StatusCode::ACCEPTED, text).into_response()
 }
 
 fn labelled(body: Body, media_type: &'static str) -> Response {

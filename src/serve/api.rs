@@ -1,11 +1,12 @@
 //! The API: search, suggestions, records, works, citations, a feed, as JSON or what others read.
 //!
 //! What is asked of a catalogue goes through [`Library`]; here is only what HTTP says of it:
-//! parameters within bounds ([`asked`]), answers with tags, problems as JSON. `openapi.json` describes
-//! every route, and a test compares the two.
+//! parameters that there are ([`parameters`]) and within bounds ([`asked`]), answers with tags,
+//! problems as JSON. `openapi.json` describes every route, and a test compares the two.
 
 mod asked;
 mod library;
+mod parameters;
 #[cfg(test)]
 mod tests;
 
@@ -16,17 +17,21 @@ pub use library::{
 };
 
 use super::answer::tagged;
+use super::aside::Aside;
 use super::problem::Problem;
 use super::service::Refusal;
+use crate::effort::Effort;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 const JSON: &str = "application/json";
 const OPEN_API: &str = include_str!("api/openapi.json");
@@ -36,15 +41,17 @@ const FEED: usize = 50;
 #[derive(Clone)]
 struct Api {
     library: Arc<dyn Library>,
+    aside: Aside,
     /// The base IRI of the catalogue, with its closing slash.
     base: Arc<str>,
 }
 
-/// The routes of the API, to be served beside the others.
-pub fn router(library: Arc<dyn Library>, base: &str) -> Router {
-    let api = Api { library, base: Arc::from(base) };
+/// The routes of the API, to be served beside the others. Each answer may take so long.
+pub fn router(library: Arc<dyn Library>, base: &str, time: Duration) -> Router {
+    let api = Api { library, aside: Aside::new(time), base: Arc::from(base) };
     let routes = routes().into_iter();
-    routes.fold(Router::new(), |router, (path, handler)| router.route(path, handler)).with_state(api)
+    let router = routes.fold(Router::new(), |router, (path, handler)| router.route(path, handler));
+    router.route_layer(from_fn(parameters::check)).with_state(api)
 }
 
 fn routes() -> Vec<(&'static str, MethodRouter<Api>)> {
@@ -62,15 +69,16 @@ fn routes() -> Vec<(&'static str, MethodRouter<Api>)> {
 }
 
 async fn search(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response {
-    let found = with(&api, move |library| Ok(library.search(&Asked::read(&uri, asked::PAGE)?)?));
+    let found =
+        with(&api, move |library, effort| Ok(library.search(&Asked::read(&uri, asked::PAGE)?, effort)?));
     json(found.await, &headers)
 }
 
 async fn suggest(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response {
-    let suggested = with(&api, move |library| {
+    let suggested = with(&api, move |library, effort| {
         let asked = Asked::read(&uri, asked::SUGGESTIONS)?;
         let of = asked.first(&uri, "of");
-        Ok(library.suggest(&asked.text, of.as_deref(), asked.limit)?)
+        Ok(library.suggest(&asked.text, of.as_deref(), asked.limit, effort)?)
     });
     json(suggested.await, &headers)
 }
@@ -80,11 +88,14 @@ async fn record(
     Path((source, id)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    json_or_absent(with(&api, move |library| Ok(library.record(&source, &id)?)).await, &headers)
+    json_or_absent(
+        with(&api, move |library, effort| Ok(library.record(&source, &id, effort)?)).await,
+        &headers,
+    )
 }
 
 async fn work(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap) -> Response {
-    let found = with(&api, move |library| Ok(library.work(&id)?)).await;
+    let found = with(&api, move |library, effort| Ok(library.work(&id, effort)?)).await;
     if let Ok(Some(Work { moved_to: Some(place), .. })) = &found {
         // Relative: a proxy may know this path by another beginning.
         let place = place.rsplit('/').next().unwrap_or_default();
@@ -98,10 +109,10 @@ async fn work(State(api): State<Api>, Path(id): Path<String>, headers: HeaderMap
 }
 
 async fn export(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response {
-    let written = with(&api, move |library| {
+    let written = with(&api, move |library, effort| {
         let asked = Asked::read(&uri, asked::EXPORT)?;
         let format = format(&asked, &uri)?;
-        Ok((library.export(&asked, format)?, format))
+        Ok((library.export(&asked, format, effort)?, format))
     });
     match written.await {
         Ok((text, format)) => citations(text, format, &headers),
@@ -115,9 +126,9 @@ async fn cite(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    let written = with(&api, move |library| {
+    let written = with(&api, move |library, effort| {
         let format = format(&Asked::read(&uri, asked::PAGE)?, &uri)?;
-        Ok(library.cite(&kind, &id, format)?.map(|text| (text, format)))
+        Ok(library.cite(&kind, &id, format, effort)?.map(|text| (text, format)))
     });
     match written.await {
         Ok(Some((text, format))) => citations(text, format, &headers),
@@ -127,7 +138,7 @@ async fn cite(
 }
 
 async fn status(State(api): State<Api>, headers: HeaderMap) -> Response {
-    json(with(&api, |library| Ok(library.standing()?)).await, &headers)
+    json(with(&api, |library, effort| Ok(library.standing(effort)?)).await, &headers)
 }
 
 async fn open_api(State(api): State<Api>, headers: HeaderMap) -> Response {
@@ -140,7 +151,7 @@ async fn open_api(State(api): State<Api>, headers: HeaderMap) -> Response {
 
 async fn feed(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response {
     let base = Arc::clone(&api.base);
-    let written = with(&api, move |library| {
+    let written = with(&api, move |library, effort| {
         let mut asked = Asked::read(&uri, asked::PAGE)?;
         asked.order = Order::Added;
         asked.limit = FEED;
@@ -150,7 +161,7 @@ async fn feed(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response 
             if query.is_empty() { format!("{base}feed") } else { format!("{base}feed?{query}") }
         };
         let next = page(asked.offset + FEED);
-        Ok(library.feed(&asked, &page(asked.offset), &next)?)
+        Ok(library.feed(&asked, &page(asked.offset), &next, effort)?)
     });
     match written.await {
         Ok(written) => tagged(written.text, written.media_type, &headers),
@@ -161,11 +172,10 @@ async fn feed(State(api): State<Api>, uri: Uri, headers: HeaderMap) -> Response 
 /// Asks the library on a thread that may wait for disks.
 async fn with<T: Send + 'static>(
     api: &Api,
-    ask: impl FnOnce(&dyn Library) -> Result<T, Problem> + Send + 'static,
+    ask: impl FnOnce(&dyn Library, &Effort) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let library = Arc::clone(&api.library);
-    let asked = tokio::task::spawn_blocking(move || ask(&*library)).await;
-    asked.unwrap_or_else(|error| Err(Refusal::Io(error.to_string()).into()))
+    api.aside.run(move |effort| ask(&*library, effort)).await
 }
 
 fn json(answer: Result<impl Serialize, Problem>, headers: &HeaderMap) -> Response {

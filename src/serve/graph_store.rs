@@ -9,23 +9,21 @@ mod tests;
 use super::access::Holder;
 use super::answer::{self, Answer};
 use super::gate::{Whole, for_writers};
-use super::multipart::parts;
+use super::multipart::{Part, parts};
 use super::negotiate::{GRAPHS, choose, listed};
 use super::parameters::{iri, media_type};
 use super::problem::Problem;
-use super::service::{Change, GraphWrite, Written};
+use super::service::{Change, Document, GraphWrite, Written};
 use super::{Site, routes};
-use crate::decode::document;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::IntoResponse;
-use oxrdf::{GraphName, NamedNode, Triple};
+use oxrdf::GraphName;
 use oxrdfio::RdfFormat;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 /// `/graph-store`, with the name of the graph in the query.
 pub async fn named(
@@ -101,13 +99,13 @@ impl Exchange<'_> {
             Method::GET | Method::HEAD => self.show(graph).await,
             Method::PUT => {
                 self.check(&graph)?;
-                let triples = self.read(&graph).await?;
-                self.write(graph, Change::Replace(triples)).await
+                let documents = self.documents(&graph)?;
+                self.write(graph, Change::Replace(documents)).await
             }
             Method::POST => {
                 self.check(&graph)?;
-                let triples = self.read(&graph).await?;
-                self.write(graph, Change::Add(triples)).await
+                let documents = self.documents(&graph)?;
+                self.write(graph, Change::Add(documents)).await
             }
             Method::DELETE => {
                 self.check(&graph)?;
@@ -120,7 +118,8 @@ impl Exchange<'_> {
     async fn show(self, graph: GraphName) -> Answer {
         let offer = choose(GRAPHS, self.format.as_deref(), &self.head.headers)
             .ok_or_else(|| Problem::not_acceptable(&listed(GRAPHS)))?;
-        let shown = self.site.service.graph(graph, offer.form).await?;
+        let limits = self.site.limits.query(self.holder.role);
+        let shown = self.site.service.graph(graph, offer.form, limits).await?;
         let reply = shown.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "there is no such graph"))?;
         Ok(answer::reply(reply, &self.head.headers))
     }
@@ -137,9 +136,11 @@ impl Exchange<'_> {
             format!("{}graph-store/{source}{:032x}", self.site.settings.base, u128::from_be_bytes(random));
         let graph: GraphName = iri("the new graph", &name)?.into();
         self.check(&graph)?;
-        let triples = self.read(&graph).await?;
-        let mut response = self.write(graph, Change::Add(triples)).await?;
-        *response.status_mut() = StatusCode::CREATED;
+        let documents = self.documents(&graph)?;
+        let mut response = self.write(graph, Change::Add(documents)).await?;
+        if response.status() != StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::CREATED;
+        }
         if let Ok(name) = HeaderValue::from_str(&name) {
             response.headers_mut().insert(header::LOCATION, name);
         }
@@ -157,47 +158,34 @@ impl Exchange<'_> {
     async fn write(self, graph: GraphName, change: Change) -> Answer {
         let written = self.site.service.write_graph(GraphWrite { graph, change }, self.holder).await?;
         Ok(match written {
+            Written::Accepted => answer::accepted(),
             Written::Created => StatusCode::CREATED.into_response(),
             Written::Changed => StatusCode::NO_CONTENT.into_response(),
             Written::Absent => return Err(Problem::new(StatusCode::NOT_FOUND, "there is no such graph")),
         })
     }
 
-    /// The statements of a body: one document, or several in parts.
-    async fn read(&self, graph: &GraphName) -> Result<Vec<Triple>, Problem> {
+    /// What the body holds: one document, or several in parts. Parsing them is for others, who can be
+    /// ended if a parser does not.
+    fn documents(&self, graph: &GraphName) -> Result<Vec<Document>, Problem> {
         let kind = media_type(&self.head.headers)?;
-        let several = kind == "multipart/form-data";
-        let format = if several { RdfFormat::Turtle } else { syntax(&kind)? };
         let body = self.head.extensions.get::<Whole>().map(|Whole(body)| body.clone()).unwrap_or_default();
         let base = match graph {
-            GraphName::NamedNode(name) => name.clone(),
-            _ => NamedNode::new_unchecked(format!("{}graph-store", self.site.settings.base)),
+            GraphName::NamedNode(name) => name.as_str().to_owned(),
+            _ => format!("{}graph-store", self.site.settings.base),
         };
-        let headers = self.head.headers.clone();
-        // Parsing megabytes takes its time; other requests have theirs.
-        let parsed = spawn_blocking(move || {
-            if several { all(&body, &headers, base.as_str()) } else { parse(&body, format, base.as_str()) }
-        });
-        parsed.await.unwrap_or_else(|_| {
-            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to read the document"))
-        })
+        if kind != "multipart/form-data" {
+            return Ok(vec![Document { format: syntax(&kind)?, base, body }]);
+        }
+        let document = |part: Part<'_>| {
+            let format = syntax(&media_type(&part.headers)?)?;
+            Ok(Document { format, base: base.clone(), body: body.slice_ref(part.body) })
+        };
+        parts(&body, &self.head.headers)?.into_iter().map(document).collect()
     }
-}
-
-fn all(body: &[u8], headers: &HeaderMap, base: &str) -> Result<Vec<Triple>, Problem> {
-    let mut triples = Vec::new();
-    for part in parts(body, headers)? {
-        let format = syntax(&media_type(&part.headers)?)?;
-        triples.extend(parse(part.body, format, base)?);
-    }
-    Ok(triples)
 }
 
 fn syntax(media_type: &str) -> Result<RdfFormat, Problem> {
     RdfFormat::from_media_type(media_type)
         .ok_or_else(|| Problem::unsupported(format!("`{media_type}` is not RDF; send {}", listed(GRAPHS))))
-}
-
-fn parse(body: &[u8], format: RdfFormat, base: &str) -> Result<Vec<Triple>, Problem> {
-    document(body, format, base).map_err(|fault| Problem::bad_request(fault.message))
 }

@@ -4,6 +4,7 @@
 //! announced length, and one that announces nothing is cut where the limit is.
 
 use super::access::Role;
+use super::connections::Unsent;
 use super::problem::Problem;
 use super::service::QueryLimits;
 use axum::body::{Body, Bytes};
@@ -15,6 +16,9 @@ use tokio::time::{Instant, timeout_at};
 const KB: usize = 1024;
 const MB: usize = 1024 * KB;
 
+/// A body up to this length needs no room: all connections together hold little of such.
+const SMALL_BODY: usize = MB;
+
 /// The limits of a server.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -24,14 +28,27 @@ pub struct Limits {
     pub connections_each: usize,
     /// Requests that are worked on at once; more are told to come back.
     pub requests: usize,
+    /// Whole graphs that are read at once. Each may take a worker for long, and a hundred at once
+    /// would leave none for queries; more wait for their turn, without a slot.
+    pub graphs: usize,
     /// For the head of a request, and for the next one on an open connection.
     pub head_time: Duration,
     pub head_size: usize,
     pub uri_length: usize,
-    /// Between two pieces of a body, and of an answer that the client reads.
+    /// Between two pieces of a body.
     pub idle_time: Duration,
+    /// Without a byte of an answer taken.
+    pub stall_time: Duration,
+    /// After which a client that takes nothing may have to make room for others.
+    pub grace: Duration,
+    /// What may lie here of whole answers that clients have not taken yet. One address has the same
+    /// share of it as of the connections.
+    pub unsent: Unsent,
     /// For a whole body.
     pub body_time: Duration,
+    /// Bytes of large bodies that are read or worked with at once, and how long one waits for room.
+    pub bodies: usize,
+    pub room_time: Duration,
     /// A document for the graph store.
     pub document: usize,
     /// For requests under way when the server stops.
@@ -46,11 +63,17 @@ impl Default for Limits {
             connections: 512,
             connections_each: 64,
             requests: 256,
+            graphs: 8,
             head_time: Duration::from_secs(10),
             head_size: 32 * KB,
             uri_length: 24 * KB,
             idle_time: Duration::from_secs(10),
+            stall_time: Duration::from_secs(60),
+            grace: Duration::from_secs(5),
+            unsent: Unsent { memory: 256 * MB as u64, disk: 4096 * MB as u64 },
             body_time: Duration::from_secs(60),
+            bodies: 256 * MB,
+            room_time: Duration::from_secs(5),
             document: 32 * MB,
             stop_time: Duration::from_secs(10),
             anonymous: QueryLimits {
@@ -72,6 +95,14 @@ impl Default for Limits {
 impl Limits {
     pub fn query(&self, role: Role) -> QueryLimits {
         if role == Role::Anonymous { self.anonymous } else { self.holder }
+    }
+
+    /// How much room a body of an announced length needs while it is read; one that announces nothing
+    /// may be as long as the limit.
+    pub fn room(&self, announced: Option<u64>, limit: usize) -> usize {
+        let most = announced.and_then(|length| usize::try_from(length).ok()).unwrap_or(limit).min(limit);
+        // What is larger than all there is can be read alone.
+        if most > SMALL_BODY { most.min(self.bodies) } else { 0 }
     }
 
     /// The largest body on a route, for a role. Only the two endpoints that take data have room
@@ -143,5 +174,20 @@ mod tests {
         }
         assert_eq!(limits.body(super::super::routes::GRAPH_STORE, Role::Writer), limits.document);
         assert!(limits.query(Role::Reader).text > limits.query(Role::Anonymous).text);
+    }
+
+    #[test]
+    fn large_bodies_need_room() {
+        let limits = Limits { bodies: 40 * MB, ..Limits::default() };
+        for (announced, limit, room) in [
+            (Some(1000), 32 * MB, 0),
+            (Some(2 * MB as u64), 32 * MB, 2 * MB),
+            (None, 32 * MB, 32 * MB),
+            (None, 64 * KB, 0),
+            (None, 50 * MB, 40 * MB),
+            (Some(u64::MAX), 32 * MB, 32 * MB),
+        ] {
+            assert_eq!(limits.room(announced, limit), room, "{announced:?} of {limit}");
+        }
     }
 }

@@ -19,6 +19,8 @@ use axum::response::{IntoResponse, Response};
 use oxrdf::NamedNode;
 use std::sync::Arc;
 
+const TOO_LARGE: &str =
+    "there are more statements than a description has room for; ask for them by SPARQL, some at a time";
 const STYLE: &str = include_str!("style.css");
 
 /// The first page.
@@ -59,8 +61,9 @@ async fn show(site: &Site, uri: &Uri, headers: &HeaderMap) -> Answer {
     let local = Local::new(&site.settings.base, &site.base_path);
     if let Some(new) = &description.moved_to {
         let ending = suffix.map_or_else(String::new, |offer| format!(".{}", offer.suffix()));
-        let place = format!("{}{ending}", local.link(new.as_str()));
-        let place = HeaderValue::from_str(&place).map_err(|_| Problem::not_found())?;
+        // Nothing that the catalogue holds leads out of it.
+        let place = local.within(new.as_str()).ok_or_else(Problem::not_found)?;
+        let place = HeaderValue::from_str(&format!("{place}{ending}")).map_err(|_| Problem::not_found())?;
         return Ok((StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, place)]).into_response());
     }
     if description.gone {
@@ -74,7 +77,7 @@ async fn show(site: &Site, uri: &Uri, headers: &HeaderMap) -> Answer {
     let mut response = represent(&description, offer, &local, headers)?;
     let set = response.headers_mut();
     set.insert(header::VARY, HeaderValue::from_static("Accept"));
-    let place = format!("{}{stem}", site.base_path);
+    let Some(place) = local.at(stem) else { return Ok(response) };
     if let Ok(place) = HeaderValue::from_str(&format!("{place}.{}", offer.suffix())) {
         set.insert(header::CONTENT_LOCATION, place);
     }
@@ -96,14 +99,17 @@ fn represent(
 ) -> Answer {
     let body = match offer.form {
         View::Page => page::page(description, local).into_bytes(),
+        // Programs would take a part for the whole.
+        View::Statements(_) if description.more => {
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LARGE));
+        }
         View::Statements(format) => {
             let mut triples = description.triples.clone();
             triples.extend(description.inbound.iter().map(|inbound| {
                 oxrdf::Triple::new(inbound.subject.clone(), inbound.role.clone(), description.iri.clone())
             }));
-            statements::write(&triples, format).map_err(|_| {
-                Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the description cannot be written")
-            })?
+            statements::write(&triples, format)
+                .map_err(|error| Problem::new(StatusCode::NOT_ACCEPTABLE, error.to_string()))?
         }
     };
     Ok(answer::tagged(body, offer.media_type(), headers))

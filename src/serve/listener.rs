@@ -12,6 +12,7 @@ use super::stream::Stream;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::Uri;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -79,13 +80,15 @@ impl Listener {
                 turn_away(stream);
                 continue;
             };
-            // Answers are written whole; waiting for more would only delay them.
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "a connection ended at once");
-                continue;
-            }
-            let peer = Peer { address: address.ip(), admin: self.admin, place: Arc::new(place) };
-            let stream = Stream::new(stream, self.limits.idle_time);
+            let place = Arc::new(place);
+            let stream = match Stream::new(stream, Arc::clone(&place), self.limits.stall_time) {
+                Ok(stream) => stream,
+                Err(error) => {
+                    tracing::debug!(%error, "a connection ended at once");
+                    continue;
+                }
+            };
+            let peer = Peer { address: address.ip(), admin: self.admin, place };
             let (router, protocol) = (self.router.clone(), Arc::clone(&protocol));
             let (stop, open, base_path) = (stop.clone(), open.clone(), Arc::clone(&self.base_path));
             tokio::spawn(async move {
@@ -139,7 +142,11 @@ fn strip_base(base_path: &str, request: &mut Request) {
     }
     let Some(rest) = request.uri().path().strip_prefix(base_path) else { return };
     let query = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
-    if let Ok(uri) = format!("/{rest}{query}").parse() {
+    let path = format!("/{rest}{query}").parse().ok();
+    // A host in the request line stays: it says whom the request is for, whatever `Host` says.
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = path;
+    if let Ok(uri) = Uri::from_parts(parts) {
         *request.uri_mut() = uri;
     }
 }

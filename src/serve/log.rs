@@ -4,7 +4,7 @@
 //! never a query string or a header: what is not written cannot leak.
 
 use super::access::Role;
-use super::connections::Working;
+use super::connections::{Busy, Place};
 use super::{Site, routes};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::MatchedPath;
@@ -12,7 +12,7 @@ use axum::http::Method;
 use http_body::{Frame, SizeHint};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -28,9 +28,10 @@ pub struct Entry {
     pub role: Role,
     pub status: u16,
     bytes: u64,
-    pub slot: Option<OwnedSemaphorePermit>,
-    /// Shows that the connection works until the answer is out.
-    pub working: Option<Working>,
+    /// What it may work with; given back when the answer is whole.
+    pub slots: Vec<OwnedSemaphorePermit>,
+    /// Shows that the connection is busy until the answer is out.
+    pub busy: Option<Busy>,
 }
 
 impl Entry {
@@ -43,8 +44,8 @@ impl Entry {
             role: Role::Anonymous,
             status: HUNG_UP,
             bytes: 0,
-            slot: None,
-            working: None,
+            slots: Vec::new(),
+            busy: None,
         }
     }
 
@@ -81,15 +82,29 @@ fn known(method: &Method) -> &str {
     }
 }
 
+/// How much of an answer is handed on at once.
+const PIECE: usize = 16 * 1024;
+
 /// The body of an answer, counted, with what ends when it does.
+///
+/// It is handed on piece by piece, each when the client has taken the one before. Whoever writes
+/// would buffer more, and the answer would end here long before it ends for a slow client, whose
+/// time for the next request would run meanwhile.
 pub struct Logged {
     body: Body,
     entry: Entry,
+    /// What the body gave and was not handed on yet.
+    rest: Bytes,
+    place: Option<Arc<Place>>,
+    /// What had been taken of the connection when this answer began.
+    before: u64,
 }
 
 impl Logged {
     pub fn new(body: Body, entry: Entry) -> Self {
-        Self { body, entry }
+        let place = entry.busy.as_ref().map(|busy| Arc::clone(busy.place()));
+        let before = place.as_ref().map_or(0, |place| place.taken());
+        Self { body, entry, rest: Bytes::new(), place, before }
     }
 }
 
@@ -101,20 +116,34 @@ impl HttpBody for Logged {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(cx);
-        if let Poll::Ready(Some(Ok(frame))) = &polled
-            && let Some(data) = frame.data_ref()
-        {
-            self.entry.bytes += data.len() as u64;
+        let this = &mut *self;
+        while this.rest.is_empty() {
+            match ready!(Pin::new(&mut this.body).poll_frame(cx)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => this.rest = data,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                end => return Poll::Ready(end),
+            }
         }
-        polled
+        if let Some(place) = &this.place {
+            ready!(place.poll_taken(this.before + this.entry.bytes, cx));
+        }
+        let piece = this.rest.split_to(PIECE.min(this.rest.len()));
+        this.entry.bytes += piece.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        match hint.exact() {
+            Some(length) => hint.set_exact(length + rest),
+            None => hint.set_lower(hint.lower() + rest),
+        }
+        hint
     }
 }

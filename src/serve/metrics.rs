@@ -21,6 +21,15 @@ pub struct Metrics {
     panics: AtomicU64,
 }
 
+/// How the server's connections are right now.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Traffic {
+    pub connections: usize,
+    pub dismissed: u64,
+    pub free_slots: usize,
+    pub unsent: u64,
+}
+
 #[derive(Default)]
 struct Route {
     by_status: BTreeMap<u16, u64>,
@@ -56,17 +65,24 @@ impl Metrics {
     }
 
     /// All figures.
-    pub fn text(&self, status: &Status, connections: usize, free_slots: usize) -> String {
+    pub fn text(&self, status: &Status, traffic: &Traffic) -> String {
         let mut out = String::new();
         self.requests(&mut out);
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         for (name, kind, help, value) in [
             ("tokens_refused_total", "counter", "Requests with a bad token.", read(&self.tokens_refused)),
-            ("turned_away_total", "counter", "Requests that found no slot.", read(&self.turned_away)),
+            (
+                "turned_away_total",
+                "counter",
+                "Requests that found no slot or no room.",
+                read(&self.turned_away),
+            ),
             ("panics_total", "counter", "Requests that failed inside the server.", read(&self.panics)),
-            ("connections", "gauge", "Open connections.", number(connections)),
-            ("slots_free", "gauge", "Requests that could be taken on now.", number(free_slots)),
+            ("connections", "gauge", "Open connections.", number(traffic.connections)),
+            ("connections_dismissed_total", "counter", "Closed for others.", traffic.dismissed),
+            ("slots_free", "gauge", "Requests that could be taken on now.", number(traffic.free_slots)),
+            ("unsent_bytes", "gauge", "Of answers that wait to be taken.", traffic.unsent),
             ("ready", "gauge", "Whether queries can be answered.", u64::from(status.ready)),
             ("snapshot", "gauge", "The snapshot that queries see.", status.snapshot),
             ("workers", "gauge", "Query workers.", status.workers),
@@ -127,7 +143,10 @@ mod tests {
         metrics.count("/sparql", 200, Duration::from_secs(2));
         metrics.count("/sparql", 400, Duration::from_secs(100));
         metrics.token_refused();
-        let text = metrics.text(&Status { ready: true, snapshot: 7, ..Status::default() }, 3, 5);
+        let text = metrics.text(
+            &Status { ready: true, snapshot: 7, ..Status::default() },
+            &Traffic { connections: 3, free_slots: 5, ..Traffic::default() },
+        );
         for expected in [
             "pinakes_requests_total{route=\"/sparql\",status=\"200\"} 2",
             "pinakes_requests_total{route=\"/sparql\",status=\"400\"} 1",

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! listener ── connections, stream      who is connected, for how long
-//!    └─ gate ── access, limits, log    who asks, for how much; one line a request
+//!    └─ gate ── hosts, access, cors    who asks, by which name, from which page
+//!         │     limits, log            for how much; one line a request
 //!         └─ routes                    the table of URLs
 //!              sparql  graph_store  linked  oai  description  health  admin
 //!                 └─ service           what the catalogue behind it must be able to do
@@ -15,12 +16,15 @@ mod access;
 mod admin;
 mod answer;
 pub mod api;
+mod aside;
 mod connections;
+mod cors;
 mod description;
 mod form;
 mod gate;
 mod graph_store;
 mod health;
+mod hosts;
 mod html;
 mod limits;
 mod linked;
@@ -45,18 +49,23 @@ mod update;
 mod wording;
 
 pub use access::{Access, Holder, Role};
+pub use aside::Aside;
+pub use cors::read as read_origin;
+pub use hosts::read as read_host;
 pub use limits::Limits;
 pub use listener::Peer;
 pub use page::{Local, page};
 pub use problem::Problem;
 pub use service::{
-    Change, Content, Description, GraphWrite, Inbound, Later, OaiAnswer, QueryLimits, Question, Refusal,
-    Reply, Service, Statistics, Status, Written,
+    Change, Content, Description, Document, GraphWrite, Inbound, Later, OaiAnswer, QueryLimits, Question,
+    Refusal, Reply, Service, Statistics, Status, Written,
 };
 pub use update::Update;
 
 use axum::Router;
 use connections::Connections;
+use cors::Cors;
+use hosts::Hosts;
 use listener::Listener;
 use metrics::Metrics;
 use std::future::Future;
@@ -78,6 +87,10 @@ pub struct Settings {
     pub public: bool,
     /// The base IRI of the catalogue, with its closing slash.
     pub base: String,
+    /// Names by which it may be asked, beside its own ([`read_host`]).
+    pub hosts: Vec<String>,
+    /// Origins whose pages may read ([`read_origin`]); by default all if it is public, else none.
+    pub cors: Vec<String>,
     /// Nobody may write.
     pub read_only: bool,
     /// Queries may ask other endpoints.
@@ -97,6 +110,15 @@ pub enum ServeError {
     NotPublic(SocketAddr),
     #[error("a public server needs a token first: `pinakes token create --role admin`")]
     NoToken,
+    #[error(
+        "`{address}` is taken by another program; choose another, as with `{option} {next}`, or port 0 for any that is free",
+        next = next_to(*address)
+    )]
+    Taken {
+        address: SocketAddr,
+        /// What the address was given by.
+        option: &'static str,
+    },
     #[error("cannot listen on `{address}`")]
     Listen {
         address: SocketAddr,
@@ -105,6 +127,11 @@ pub enum ServeError {
     },
     #[error(transparent)]
     Tokens(#[from] token::TokenError),
+}
+
+/// The same address and the next port.
+fn next_to(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0))
 }
 
 /// Whether a server may listen there: elsewhere than on loopback only if that is said twice, by
@@ -126,9 +153,15 @@ pub struct Site {
     access: Access,
     limits: Arc<Limits>,
     metrics: Metrics,
+    hosts: Hosts,
+    cors: Cors,
     connections: Arc<Connections>,
-    /// One for each request that may be worked on at once.
+    /// One for each request that may be worked on at once; given back when the answer is whole.
     slots: Arc<Semaphore>,
+    /// One for each whole graph that may be read at once.
+    graphs: Arc<Semaphore>,
+    /// One for each byte of the large bodies that may be here at once.
+    bodies: Arc<Semaphore>,
     /// The path of the base IRI, with its closing slash.
     base_path: String,
 }
@@ -154,12 +187,19 @@ impl Server {
         }
         let limits = Arc::new(settings.limits.clone());
         let connections = Arc::new(Connections::new(&limits));
+        let addresses = [Some(settings.bind), settings.admin_bind].into_iter().flatten();
+        let addresses: Vec<_> = addresses.map(|address| address.ip()).collect();
+        let is_open = settings.public && settings.read == Role::Anonymous;
         let site = Arc::new(Site {
             service,
+            hosts: Hosts::new(&settings.hosts, &settings.base, &addresses, settings.public),
+            cors: Cors::new(&settings.cors, is_open),
             access: Access::new(settings.tokens.clone()),
             metrics: Metrics::default(),
             connections: Arc::clone(&connections),
             slots: Arc::new(Semaphore::new(limits.requests)),
+            graphs: Arc::new(Semaphore::new(limits.graphs)),
+            bodies: Arc::new(Semaphore::new(limits.bodies)),
             base_path: base_path(&settings.base),
             limits: Arc::clone(&limits),
             settings,
@@ -169,7 +209,11 @@ impl Server {
         let mut addresses = Vec::new();
         for (bind, admin) in [(Some(site.settings.bind), false), (site.settings.admin_bind, true)] {
             let Some(bind) = bind else { continue };
-            let failed = |source| ServeError::Listen { address: bind, source };
+            let option = if admin { "--admin-bind" } else { "--bind" };
+            let failed = |source: io::Error| match source.kind() {
+                io::ErrorKind::AddrInUse => ServeError::Taken { address: bind, option },
+                _ => ServeError::Listen { address: bind, source },
+            };
             let socket = TcpListener::bind(bind).await.map_err(failed)?;
             addresses.push(socket.local_addr().map_err(failed)?);
             listeners.push(Listener {

@@ -43,8 +43,24 @@ impl<'a> Local<'a> {
         self.within(iri).unwrap_or_else(|| iri.to_owned())
     }
 
-    fn within(&self, iri: &str) -> Option<String> {
-        iri.strip_prefix(self.base).map(|rest| format!("{}{rest}", self.path))
+    /// The address of a name of the catalogue; none for names of others, and for those that a
+    /// browser would not look for here.
+    pub fn within(&self, iri: &str) -> Option<String> {
+        iri.strip_prefix(self.base).and_then(|rest| self.at(rest))
+    }
+
+    /// The address of what has this path behind the base. `//host/` would be another host's and
+    /// `../` would lead out, so a path with an empty beginning or with dots for a step has none.
+    pub fn at(&self, path: &str) -> Option<String> {
+        let is_dots =
+            |step: &str| matches!(step.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..");
+        // What browsers read as a slash, or leave out.
+        let is_odd = |c: char| c == '\\' || c.is_whitespace() || c.is_control();
+        let leads_out = path.starts_with('/') || path.contains(is_odd) || {
+            let path = path.split(['?', '#']).next().unwrap_or_default();
+            path.split('/').any(is_dots)
+        };
+        (!leads_out).then(|| format!("{}{path}", self.path))
     }
 
     /// What a name of the catalogue has behind the base, if it is not the base.
@@ -226,6 +242,9 @@ impl<'a> Page<'a> {
             html.markup("<section><h2>Description</h2>");
             self.list(html, &rest, "", &mut vec![self.me.clone()]);
             html.markup("</section>");
+        }
+        if self.description.more {
+            html.markup("<p>There is more; a query finds it.</p>");
         }
     }
 
@@ -421,5 +440,36 @@ fn only_text<'a>(said: &[&'a Triple]) -> Option<&'a Literal> {
     match (rest.next().map(|triple| &triple.object), rest.next()) {
         (Some(Term::Literal(text)), None) => Some(text),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_within_the_catalogue_stay_there() {
+        for (base, path) in [("http://a.example/", "/"), ("https://a.example/b/", "/b/")] {
+            let local = Local::new(base, path);
+            for rest in ["", "work/1", "record/a/b%2Fc#instance", "graph/x?y=..", "a//b", "a..b", "...", "é"]
+            {
+                assert_eq!(local.link(&format!("{base}{rest}")), format!("{path}{rest}"));
+            }
+            for rest in [
+                "/evil.example",
+                "//evil.example/",
+                "\\evil.example",
+                "..//evil.example",
+                "a/../b",
+                "a/%2E./b",
+                ".",
+                "\t/evil.example",
+            ] {
+                let iri = format!("{base}{rest}");
+                assert_eq!(local.within(&iri), None, "{rest}");
+                assert_eq!(local.link(&iri), iri, "the whole name leads nowhere else");
+            }
+            assert_eq!(local.within("https://evil.example/"), None);
+        }
     }
 }

@@ -87,7 +87,9 @@ impl From<Refusal> for Problem {
             Refusal::Forbidden(_) => Self::forbidden(message),
             Refusal::TooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, message),
             Refusal::Elsewhere(_) => Self::new(StatusCode::BAD_GATEWAY, message),
-            Refusal::TimedOut | Refusal::OutOfMemory => Self::new(StatusCode::SERVICE_UNAVAILABLE, message),
+            Refusal::TimedOut | Refusal::OutOfMemory | Refusal::Stopped(_) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
+            }
             Refusal::Busy { retry_after } | Refusal::Unavailable { retry_after, .. } => {
                 Self::busy(message, retry_after)
             }

@@ -62,6 +62,11 @@ pub fn methods(route: &str) -> &'static str {
     }
 }
 
+/// Whether a whole graph is asked for or written there.
+pub fn is_graph(route: &str) -> bool {
+    matches!(route, GRAPH_STORE | GRAPH_STORE_DIRECT | GRAPH_DIRECT)
+}
+
 pub fn is_admin(route: &str) -> bool {
     matches!(route, METRICS | BACKUP)
 }

@@ -1,13 +1,18 @@
 //! What the server asks of the catalogue behind it.
 //!
 //! The server knows HTTP and nothing of stores; whoever implements [`Service`] knows stores and
-//! nothing of HTTP. A future that is dropped (its client hung up) must stop what it started.
+//! nothing of HTTP.
+//!
+//! A future is dropped when its client hangs up, and then what it started must stop: nothing is read,
+//! computed or copied for nobody. Changes are the exception. [`Service::update`] and
+//! [`Service::write_graph`] are carried out once they have begun, because half a change would be none.
 
 use super::access::Holder;
 use super::update::Update;
 use bytes::Bytes;
 use oxrdf::{GraphName, NamedNode, Triple};
 use oxrdfio::RdfFormat;
+use serde::{Deserialize, Serialize};
 use sparesults::QueryResultsFormat;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,12 +29,18 @@ pub trait Service: Send + Sync + 'static {
 
     /// Carries out an update. The text has been read by nobody yet: guard it, then let
     /// [`Update::parse`] parse it and say whether `by` may.
-    fn update(&self, update: Update, by: Holder) -> Later<'_, Result<(), Refusal>>;
+    fn update(&self, update: Update, by: Holder) -> Later<'_, Result<Written, Refusal>>;
 
-    /// What one graph holds; none if there is no such graph. There always is a default graph.
-    fn graph(&self, name: GraphName, format: RdfFormat) -> Later<'_, Result<Option<Reply>, Refusal>>;
+    /// What one graph holds; none if there is no such graph. There always is a default graph. A graph
+    /// beyond the limits is [`Refusal::TooLarge`].
+    fn graph(
+        &self,
+        name: GraphName,
+        format: RdfFormat,
+        limits: QueryLimits,
+    ) -> Later<'_, Result<Option<Reply>, Refusal>>;
 
-    /// Changes one graph. The server has made sure that `by` may.
+    /// Changes one graph. The server has made sure that `by` may; nobody has read the documents.
     fn write_graph(&self, write: GraphWrite, by: Holder) -> Later<'_, Result<Written, Refusal>>;
 
     /// What is known of an entity; none if nothing is.
@@ -97,7 +108,7 @@ pub enum Content {
 }
 
 /// Why a request is not granted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     #[error("{0}")]
@@ -109,7 +120,7 @@ pub enum Refusal {
     /// An endpoint that the query asks by `SERVICE` did not answer.
     #[error("{0}")]
     Elsewhere(String),
-    #[error("the query took longer than it may and was stopped; ask for less, or add a LIMIT")]
+    #[error("it took longer than it may and was stopped; ask for less, or add a LIMIT")]
     TimedOut,
     #[error("the query needed more memory than it may have and was stopped; ask for less")]
     OutOfMemory,
@@ -117,6 +128,9 @@ pub enum Refusal {
     Busy { retry_after: u32 },
     #[error("the query ended the process that answered it; nothing else was harmed")]
     Died,
+    /// It was ended before it was done, and changed nothing.
+    #[error("{0}")]
+    Stopped(String),
     /// For now: the disk is full, or another process writes.
     #[error("{message}; try again in {retry_after} s")]
     Unavailable { message: String, retry_after: u32 },
@@ -135,14 +149,25 @@ pub struct GraphWrite {
 /// What becomes of a graph.
 #[derive(Debug, Clone)]
 pub enum Change {
-    Replace(Vec<Triple>),
-    Add(Vec<Triple>),
+    Replace(Vec<Document>),
+    Add(Vec<Document>),
     Remove,
 }
 
+/// Statements as a client sent them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    pub format: RdfFormat,
+    /// What relative IRIs are relative to.
+    pub base: String,
+    pub body: Bytes,
+}
+
 /// What a change met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Written {
+    /// It is archived, and readers will see it once the disk lets them.
+    Accepted,
     /// There was no such graph.
     Created,
     Changed,
@@ -156,6 +181,8 @@ pub struct Description {
     pub iri: NamedNode,
     /// Statements about it, and about its own nodes (titles, contributions …).
     pub triples: Vec<Triple>,
+    /// There are more statements than a description has room for.
+    pub more: bool,
     /// What leads to it.
     pub inbound: Vec<Inbound>,
     /// There is more that leads to it.
@@ -174,6 +201,7 @@ impl Description {
         Self {
             iri,
             triples: Vec::new(),
+            more: false,
             inbound: Vec::new(),
             more_inbound: false,
             labels: BTreeMap::new(),

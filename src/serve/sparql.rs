@@ -17,7 +17,7 @@ use super::gate::{Readable, Whole, for_writers};
 use super::negotiate::{GRAPHS, Offer, RESULTS, choose, listed};
 use super::parameters::{Parameters, media_type, text};
 use super::problem::Problem;
-use super::service::Question;
+use super::service::{Question, Written};
 use super::update::Update;
 use super::{Site, description, routes};
 use axum::Extension;
@@ -140,8 +140,10 @@ async fn change(site: &Site, holder: Holder, text: String, parameters: Parameter
     }
     let base = endpoint_iri(site);
     let update = Update { text, base, using: parameters.using, using_named: parameters.using_named };
-    site.service.update(update, holder).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(match site.service.update(update, holder).await? {
+        Written::Accepted => answer::accepted(),
+        _ => StatusCode::NO_CONTENT.into_response(),
+    })
 }
 
 /// What the endpoint is called.

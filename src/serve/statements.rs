@@ -1,9 +1,11 @@
 //! Writing a few statements in any syntax, with the prefixes they use and in an order of their
-//! own: the same statements are the same bytes.
+//! own: the same statements are the same bytes. All of them or none: programs would take a part for the
+//! whole.
 
 use crate::ontology::Prefixes;
+use crate::statements::{Writer, cannot_be_said};
 use oxrdf::{Term, Triple};
-use oxrdfio::{RdfFormat, RdfSerializer};
+use oxrdfio::RdfFormat;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -14,13 +16,12 @@ pub fn write(triples: &[Triple], format: RdfFormat) -> io::Result<Vec<u8>> {
         (triple.subject.to_string(), triple.predicate.to_string(), triple.object.to_string())
     });
     sorted.dedup();
-    let mut serializer = RdfSerializer::from_format(format);
-    for (name, namespace) in prefixes(&sorted) {
-        serializer = serializer.with_prefix(name, namespace).map_err(io::Error::other)?;
-    }
-    let mut writer = serializer.for_writer(Vec::new());
+    let mut writer = Writer::new(Vec::new(), format, prefixes(&sorted))?;
     for triple in sorted {
-        writer.serialize_triple(triple)?;
+        writer.triple(triple)?;
+    }
+    if writer.left_out() > 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, cannot_be_said(writer.left_out())));
     }
     writer.finish()
 }

@@ -2,13 +2,14 @@
 //! as they are written. The suites stand beside what they test.
 
 use super::*;
+use crate::decode::document;
 use axum::body::Bytes;
 use oxrdf::{GraphName, Literal, NamedNode, Triple};
 use oxrdfio::RdfFormat;
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -17,12 +18,17 @@ use tokio::task::JoinHandle;
 
 pub const BASE: &str = "http://library.example/";
 
+/// The length of the answer to `SELECT file`, which no buffer takes whole.
+pub const FILE: u64 = 64 << 20;
+
 /// The catalogue. A query is answered with what was asked, unless it is one of a few words.
 #[derive(Default)]
 pub struct Double {
     pub graphs: Mutex<BTreeMap<String, Vec<Triple>>>,
     pub updates: Mutex<Vec<String>>,
     pub things: Mutex<BTreeMap<String, Description>>,
+    /// Whether whoever reads a graph waits for ever.
+    pub graphs_hang: AtomicBool,
     /// Queries that began to hang, and that were let go of.
     pub hanging: AtomicUsize,
     pub dropped: AtomicUsize,
@@ -55,6 +61,11 @@ impl Service for Double {
                 }
                 "SELECT panic" => panic!("as asked"),
                 "SELECT much" => reply(Content::Memory(Bytes::from(vec![b'x'; 64 << 20]))),
+                "SELECT file" => {
+                    let file = tempfile::tempfile().expect("a file");
+                    file.set_len(FILE).expect("a length");
+                    reply(Content::Spooled { file, length: FILE })
+                }
                 "SELECT spooled" => {
                     let mut file = tempfile::tempfile().expect("a file");
                     file.write_all(&[b'y'; 200_000]).and_then(|()| file.rewind()).expect("written");
@@ -82,18 +93,32 @@ impl Service for Double {
         })
     }
 
-    fn update(&self, update: Update, by: Holder) -> Later<'_, Result<(), Refusal>> {
+    fn update(&self, update: Update, by: Holder) -> Later<'_, Result<Written, Refusal>> {
         Box::pin(async move {
             update.parse(BASE, &by)?;
             self.updates.lock().expect("a lock").push(update.text);
-            Ok(())
+            Ok(Written::Changed)
         })
     }
 
-    fn graph(&self, name: GraphName, format: RdfFormat) -> Later<'_, Result<Option<Reply>, Refusal>> {
+    fn graph(
+        &self,
+        name: GraphName,
+        format: RdfFormat,
+        limits: QueryLimits,
+    ) -> Later<'_, Result<Option<Reply>, Refusal>> {
         Box::pin(async move {
+            if self.graphs_hang.load(Ordering::SeqCst) {
+                self.hanging.fetch_add(1, Ordering::SeqCst);
+                let _dropped = Dropped(&self.dropped);
+                std::future::pending::<()>().await;
+            }
             let graphs = self.graphs.lock().expect("a lock");
-            Ok(graphs.get(&name.to_string()).map(|triples| Reply {
+            let shown = graphs.get(&name.to_string());
+            if shown.is_some_and(|triples| triples.len() as u64 > limits.rows) {
+                return Err(Refusal::TooLarge("it is large".to_owned()));
+            }
+            Ok(shown.map(|triples| Reply {
                 media_type: format.media_type(),
                 body: Content::Memory(statements::write(triples, format).expect("written").into()),
                 rows: triples.len() as u64,
@@ -107,11 +132,22 @@ impl Service for Double {
             let mut graphs = self.graphs.lock().expect("a lock");
             let name = write.graph.to_string();
             let existed = graphs.contains_key(&name);
-            match write.change {
-                Change::Replace(triples) => {
-                    graphs.insert(name, triples);
+            let read = |documents: Vec<Document>| {
+                let mut triples = Vec::new();
+                for Document { format, base, body } in documents {
+                    let read = document(&body, format, &base);
+                    triples.extend(read.map_err(|fault| Refusal::Malformed(fault.message))?);
                 }
-                Change::Add(triples) => graphs.entry(name).or_default().extend(triples),
+                Ok::<_, Refusal>(triples)
+            };
+            match write.change {
+                Change::Replace(documents) => {
+                    graphs.insert(name, read(documents)?);
+                }
+                Change::Add(documents) => {
+                    let triples = read(documents)?;
+                    graphs.entry(name).or_default().extend(triples);
+                }
                 Change::Remove => {
                     return Ok(graphs.remove(&name).map_or(Written::Absent, |_| Written::Changed));
                 }
@@ -161,6 +197,8 @@ pub fn settings() -> Settings {
         admin_bind: None,
         public: false,
         base: BASE.to_owned(),
+        hosts: Vec::new(),
+        cors: Vec::new(),
         read_only: false,
         federated: false,
         read: Role::Anonymous,
@@ -265,6 +303,29 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Answered {
     read(&mut stream).await
 }
 
+/// A client that has asked and whose kernel takes little, so that what it does not read stays with
+/// the server.
+pub async fn reluctant(address: SocketAddr, path: &str) -> TcpStream {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(4096).expect("a buffer");
+    let mut stream = socket.connect(address).await.expect("connected");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    stream
+}
+
+/// Reads the head of an answer; the length that it announces.
+pub async fn head(stream: &mut TcpStream) -> usize {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.expect("a head"));
+    }
+    let head = String::from_utf8(head).expect("text");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    length.and_then(|length| length.parse().ok()).expect("a length")
+}
+
 pub async fn read(stream: &mut TcpStream) -> Answered {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
@@ -359,4 +420,17 @@ async fn admin_routes_are_for_whoever_runs_the_server() {
     let alone = start(|_| {}).await;
     assert_eq!(alone.get("/metrics", &[]).await.status, 200, "the peer is on loopback");
     assert_eq!(alone.get("/metrics", &["X-Forwarded-For: 192.0.2.1"]).await.status, 404, "a proxy is not");
+}
+
+#[tokio::test]
+async fn a_taken_port_proposes_another() {
+    let server = start(|_| {}).await;
+    let taken = Settings { bind: server.address, ..settings() };
+    let Err(error) = Server::bind(taken, Arc::new(Double::default()), Router::new()).await else {
+        panic!("two servers on one port");
+    };
+    let (port, next) = (server.address.port(), u32::from(server.address.port()) + 1);
+    let said = error.to_string();
+    assert!(said.starts_with(&format!("`127.0.0.1:{port}` is taken")), "{said}");
+    assert!(said.contains(&format!("`--bind 127.0.0.1:{}`", next % 65536)), "{said}");
 }

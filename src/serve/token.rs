@@ -6,13 +6,14 @@
 //! again when it changed, so a revoked token ends with the next request.
 
 use super::access::Role;
+use crate::disk::{self, Readers};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -159,20 +160,17 @@ fn change(
 ) -> Result<(), TokenError> {
     let failed = |source| TokenError::File { path: file.to_owned(), source };
     // Two commands at once must not lose each other's token.
-    let lock = private(&file.with_extension("lock"), false).map_err(failed)?;
+    let lock = private(&file.with_extension("lock")).map_err(failed)?;
     lock.lock().map_err(failed)?;
     let mut contents = Contents { token: list(file)? };
     edit(&mut contents.token)?;
     let text = toml::to_string(&contents).map_err(|error| failed(io::Error::other(error)))?;
-    let beside = file.with_extension("toml.new");
-    let mut new = private(&beside, true).map_err(failed)?;
-    new.write_all(text.as_bytes()).and_then(|()| new.sync_all()).map_err(failed)?;
-    std::fs::rename(&beside, file).map_err(failed)
+    disk::replace(file, Readers::Owner, |out| out.write_all(text.as_bytes())).map_err(failed)
 }
 
 /// Opens a file that its owner alone may read.
-fn private(path: &Path, truncate: bool) -> io::Result<File> {
-    OpenOptions::new().create(true).write(true).truncate(truncate).mode(0o600).open(path)
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(path)
 }
 
 fn hash(token: &str) -> [u8; 32] {

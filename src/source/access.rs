@@ -54,6 +54,9 @@ pub struct Retries {
     /// Attempts beyond the first that a session has in stock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u32>,
+    /// Seconds for one page with all attempts and waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patience: Option<f64>,
 }
 
 /// How we say who we are. Every `…_env` is the name of an environment variable.

@@ -5,9 +5,9 @@ use super::descriptor::{Place, Source};
 use super::fields::FIELDS;
 use super::registry::{Registry, SourceError};
 use crate::diagnostic::Diagnostic;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use crate::disk::{self, Readers};
+use std::fs;
+use std::path::Path;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
 /// Why a description cannot be changed.
@@ -120,8 +120,7 @@ impl Draft {
     /// Takes the description off the disk.
     pub fn remove(mut self) -> Result<(), SourceError> {
         if !self.place.among_settings {
-            fs::remove_file(&self.place.file).map_err(SourceError::io(&self.place.file))?;
-            return sync_folder(&self.place.file);
+            return disk::remove_file(&self.place.file).map_err(SourceError::io(&self.place.file));
         }
         if let Some(sources) = self.document.get_mut("source").and_then(Item::as_table_like_mut) {
             sources.remove(&self.key);
@@ -171,26 +170,9 @@ fn value_of(field: &str, typed: &str) -> Value {
 
 /// Writes beside the file and renames: whoever reads finds the old text or the new one.
 fn write_whole(file: &Path, text: &str) -> Result<(), SourceError> {
-    // A link stays a link.
-    let file: PathBuf = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let failed = |error| SourceError::io(&file)(error);
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = file.with_file_name(name);
-    let mut out = File::create(&part).map_err(SourceError::io(&part))?;
-    if let Ok(old) = fs::metadata(&file) {
-        out.set_permissions(old.permissions()).map_err(failed)?;
-    }
-    out.write_all(text.as_bytes()).and_then(|()| out.sync_all()).map_err(SourceError::io(&part))?;
-    fs::rename(&part, &file).map_err(failed)?;
-    sync_folder(&file)
-}
-
-/// A name is on the disk when its folder is.
-fn sync_folder(file: &Path) -> Result<(), SourceError> {
-    let Some(folder) = file.parent() else { return Ok(()) };
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(SourceError::io(folder))
+    let written = file
+        .parent()
+        .map_or(Ok(()), disk::create_directory)
+        .and_then(|()| disk::replace(file, Readers::Usual, |out| out.write_all(text.as_bytes())));
+    written.map_err(SourceError::io(file))
 }

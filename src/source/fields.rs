@@ -69,6 +69,7 @@ fields! {
     other "access.retries.first_wait" "seconds before the second attempt; each further wait is twice as long";
     other "access.retries.longest_wait" "the longest wait in seconds";
     other "access.retries.budget" "attempts beyond the first that a session has in stock";
+    other "access.retries.patience" "seconds for one page with all attempts and waits";
     text "access.basic.user_env" "the variable with the user name";
     text "access.basic.password_env" "the variable with the password";
     text "access.bearer.token_env" "the variable with a bearer token";

@@ -203,6 +203,7 @@ fn retries(mut section: Section<'_, '_, '_>) -> Retries {
         first_wait: section.number("first_wait", 0.0..=LONGEST_DELAY),
         longest_wait: section.number("longest_wait", 0.0..=LONGEST_WAIT),
         budget: small(section.integer("budget", 0..=100_000)),
+        patience: section.number("patience", 0.1..=LONGEST_WAIT),
     };
     section.close();
     retries

@@ -67,6 +67,7 @@ attempts     = 3
 first_wait   = 0.5
 longest_wait = 60
 budget       = 10
+patience     = 120
 
 [access.timeouts]
 connect = 10
@@ -355,7 +356,8 @@ fn access_is_serialized_as_the_fetcher_reads_it() {
             "attempts": 3,
             "first_wait": 0.5,
             "longest_wait": 60.0,
-            "budget": 10
+            "budget": 10,
+            "patience": 120.0
           },
           "credentials": {
             "login": {

@@ -5,6 +5,7 @@
 
 mod faults;
 mod foreign;
+mod patience;
 mod probe;
 #[path = "../repository/mod.rs"]
 mod repository;

@@ -20,8 +20,8 @@ assert feed.title == "New <entries> & more" or feed.title == "New &lt;entries&gt
 
 
 def plain(text):
-    """As XML holds it: no control characters, white space as blanks."""
-    text = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", text or "")
+    """As XML holds it: U+FFFD for what it forbids, white space as blanks."""
+    text = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "\ufffd", text or "")
     return re.sub(r"\s+", " ", text).strip()
 
 

@@ -175,7 +175,7 @@ fn a_browser_shows_the_first_page_and_the_query_form() {
 fn dc_5_yasgui_asks_as_it_always_does() {
     let desk = Desk::with_sample();
     desk.run("pinakes resolve --quiet").ok();
-    let server = Server::start(&desk, &[]);
+    let server = Server::start(&desk, &["--cors", "*"]);
     let yasgui = Yasgui::start(&desk);
     let query = "PREFIX bf: <http://id.loc.gov/ontologies/bibframe/> SELECT (COUNT(*) AS ?instances) { ?i a bf:Instance }";
     desk.write(

@@ -129,6 +129,7 @@ fn what_is_written_into_the_master_survives_a_rebuild() {
 #[test]
 fn updates_need_a_token_are_seen_at_once_and_survive_a_rebuild() {
     let desk = Desk::new();
+    desk.run("pinakes source add --from loc").ok();
     let (writer, reader) = (token(&desk, "--role writer"), token(&desk, "--role reader"));
     let bound = token(&desk, "--role writer --source loc");
     let server = Server::start(&desk, &[]);
@@ -279,4 +280,96 @@ fn h_2_one_query_returns_a_work_with_its_enrichments() {
     let bearer = format!("Bearer {writer}");
     server.ask("DELETE", "/graph/machine", &[("Authorization", &bearer)], b"").is(204);
     assert_eq!(row(work), before);
+}
+
+/// Whoever has no token is held to the narrower limits by the graph store, too.
+#[test]
+fn a_large_graph_is_for_holders_of_a_token() {
+    let desk = Desk::new();
+    let (writer, reader) = (token(&desk, "--role writer"), token(&desk, "--role reader"));
+    let server = Server::start(&desk, &[]);
+    let numbers: Vec<String> = (0..=100_000).map(|number| number.to_string()).collect();
+    let text = format!("INSERT DATA {{ GRAPH <a:g> {{ <a:s> <a:p> {} }} }}", numbers.join(","));
+    server.update(&writer, &text).unwrap().is(204);
+    let path = "/graph-store?graph=a:g&format=nt";
+    let refused = server.get(path, &[]).is(413);
+    assert!(refused.text().contains("more than 100000 statements"), "{}", refused.text());
+    let bearer = format!("Bearer {reader}");
+    let whole = server.get(path, &[("Authorization", bearer.as_str())]).is(200);
+    assert_eq!(whole.text().lines().count(), 100_001);
+    server.update(&writer, "DELETE DATA { GRAPH <a:g> { <a:s> <a:p> 7 } }").unwrap().is(204);
+    assert_eq!(server.get(path, &[]).is(200).text().lines().count(), 100_000);
+}
+
+/// What XML forbids is replaced, however it got in.
+#[test]
+fn xml_is_well_formed_whatever_a_literal_holds() {
+    let desk = Desk::new();
+    let writer = token(&desk, "--role writer");
+    let server = Server::start(&desk, &[]);
+    let insert = "INSERT DATA { GRAPH <http://x.example/g> { <http://x.example/s> <http://x.example/p> \
+                  'a\\uFFFEb\\u0001c<&', 'd\u{fffe}\u{ffff}e'@en } }";
+    server.update(&writer, insert).unwrap().is(204);
+    let xml = [("Accept", "application/sparql-results+xml")];
+    let select = "/sparql?query=SELECT%20%3Fo%20%7B%20GRAPH%20%3Fg%20%7B%20%3Fs%20%3Chttp%3A%2F%2Fx.example%2Fp%3E%20%3Fo%20%7D%20%7D";
+    let results = server.get(select, &xml).is(200).text();
+    let made =
+        server.get("/sparql?query=SELECT%20(%22a%5CuFFFEb%5Cu0001c%3C%26%22%20AS%20%3Fx)%20%7B%7D", &xml);
+    let rdf = [("Accept", "application/rdf+xml")];
+    let graph = server.get("/graph-store?graph=http://x.example/g", &rdf).is(200).text();
+    let exported = desk.run("pinakes export --quiet --format rdfxml").ok().text();
+    for text in [results, made.is(200).text(), graph, exported] {
+        check_xml(&text);
+        assert!(text.contains("a\u{fffd}b\u{fffd}c&lt;&amp;"), "{text}");
+    }
+    // The others give them as they are.
+    let whole = server.query("SELECT ?o { GRAPH ?g { ?s <http://x.example/p> ?o } FILTER(LANG(?o) = '') }");
+    assert_eq!(whole["results"]["bindings"][0]["o"]["value"], "a\u{fffe}b\u{1}c<&");
+}
+
+/// Reads a document to its end. The reader knows elements; which characters there may be (XML 1.0, 2.2),
+/// as they are or by number, is looked at here.
+#[track_caller]
+fn check_xml(text: &str) {
+    let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let mut reader = quick_xml::Reader::from_str(text);
+    reader.config_mut().check_end_names = true;
+    while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
+    assert!(text.chars().all(is_allowed), "{text:?}");
+    for number in text.split("&#").skip(1).filter_map(|rest| rest.split(';').next()) {
+        let code = match number.strip_prefix('x') {
+            Some(hex) => u32::from_str_radix(hex, 16),
+            None => number.parse(),
+        };
+        assert!(code.ok().and_then(char::from_u32).is_some_and(is_allowed), "&#{number};");
+    }
+}
+
+/// The limit on updates is the one that is told, on both of its sides.
+#[test]
+fn an_update_is_taken_up_to_its_limit() {
+    const LIMIT: usize = 32 << 20;
+    let desk = Desk::new();
+    let writer = token(&desk, "--role writer");
+    let server = Server::start(&desk, &[]);
+    // Few statements with long values: the length is what counts here.
+    let update = |length: usize| {
+        let value = "x".repeat(1 << 20);
+        let mut text = "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> '0'".to_owned();
+        let mut number = 0;
+        while text.len() + value.len() + 100 < length {
+            number += 1;
+            text += &format!(", '{number}{value}'");
+        }
+        text += " } } #";
+        let rest = length - text.len();
+        text + &"x".repeat(rest)
+    };
+    let refused = server.update(&writer, &update(LIMIT + 1)).unwrap().is(413);
+    assert!(refused.text().contains(&LIMIT.to_string()), "{}", refused.text());
+    let text = update(LIMIT);
+    assert_eq!(text.len(), LIMIT);
+    server.update(&writer, &text).unwrap().is(204);
+    let values = "SELECT (COUNT(?o) AS ?n) { GRAPH <a:g> { <a:s> <a:p> ?o } }";
+    assert_eq!(server.count(values), 32);
 }

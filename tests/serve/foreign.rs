@@ -9,7 +9,7 @@ use std::process::Command;
 fn dc_5_rdflib_and_sparqlwrapper_ask_as_they_always_do() {
     let desk = Desk::with_sample();
     desk.run("pinakes resolve --quiet").ok();
-    let server = Server::start(&desk, &[]);
+    let server = Server::start(&desk, &["--cors", "*"]);
     let script = project("tests/peers/sparql.py");
     let ran = Command::new(venv("python")).arg(script).arg(&server.url).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));

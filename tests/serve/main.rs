@@ -6,7 +6,10 @@
 mod support;
 
 mod browser;
+mod crowd;
 mod endpoint;
 mod federation;
 mod foreign;
 mod operation;
+mod reach;
+mod writing;

@@ -3,7 +3,7 @@
 use super::{CATALOGUE, Desk, spawn};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A running server. It is stopped with the value.
@@ -49,8 +49,23 @@ impl Answer {
 impl Server {
     /// Serves the catalogue of a desk on any free port.
     pub fn start(desk: &Desk, options: &[&str]) -> Self {
-        let mut command = desk.pinakes();
-        command.args(["--catalogue", CATALOGUE, "serve", "--bind", "127.0.0.1:0"]).args(options);
+        Self::start_on(desk, "127.0.0.1:0", options)
+    }
+
+    /// Serves it where it is said.
+    pub fn start_on(desk: &Desk, bind: &str, options: &[&str]) -> Self {
+        Self::run(desk.pinakes(), bind, options)
+    }
+
+    /// Serves it by another program, which is given the binary's path as its last argument.
+    pub fn start_under(desk: &Desk, program: &[&str], options: &[&str]) -> Self {
+        let mut command = desk.command(program[0]);
+        command.args(&program[1..]).arg(desk.pinakes().get_program());
+        Self::run(command, "127.0.0.1:0", options)
+    }
+
+    fn run(mut command: Command, bind: &str, options: &[&str]) -> Self {
+        command.args(["--catalogue", CATALOGUE, "serve", "--bind", bind]).args(options);
         let mut process = spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -70,6 +85,11 @@ impl Server {
         let told =
             std::process::Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status();
         assert!(told.unwrap().success());
+        self.process.wait().unwrap().code()
+    }
+
+    /// Waits until it has ended, as it was asked to; says how.
+    pub fn wait(mut self) -> Option<i32> {
         self.process.wait().unwrap().code()
     }
 
@@ -100,8 +120,10 @@ impl Server {
         let host = self.authority();
         let mut stream = TcpStream::connect(host)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-        let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
-        for (name, value) in headers {
+        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        let is_named = headers.iter().any(|(name, _)| *name == "Host");
+        let own = (!is_named).then_some(("Host", host));
+        for (name, value) in own.iter().chain(headers) {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
         request.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));

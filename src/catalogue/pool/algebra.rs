@@ -9,19 +9,19 @@ use spargebra::algebra::{
 };
 
 /// Patterns, expressions and steps of paths.
-pub(super) const NODE_LIMIT: usize = 5_000;
-pub(super) const DEPTH_LIMIT: usize = 200;
+pub(in crate::catalogue) const NODE_LIMIT: usize = 5_000;
+pub(in crate::catalogue) const DEPTH_LIMIT: usize = 200;
 
 /// Why a query is not evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Excess {
+pub(in crate::catalogue) enum Excess {
     #[error("the query has more than {NODE_LIMIT} patterns and expressions")]
     Nodes,
     #[error("the query is deeper than {DEPTH_LIMIT} levels once its chains are taken apart")]
     Depth,
 }
 
-pub(super) fn check(query: &Query) -> Result<(), Excess> {
+pub(in crate::catalogue) fn check(query: &Query) -> Result<(), Excess> {
     let mut walk = Walk { waiting: Vec::new(), nodes: 0 };
     match query {
         Query::Select { pattern, .. } | Query::Describe { pattern, .. } | Query::Ask { pattern, .. } => {

@@ -32,6 +32,8 @@ pub(super) struct Terms {
     /// At most so many.
     pub rows: u64,
     pub bytes: u64,
+    /// In bytes.
+    pub memory: u64,
     /// Other endpoints may be asked for it, which has so much time left.
     pub elsewhere: Option<Duration>,
 }
@@ -95,6 +97,7 @@ pub(super) fn write_answer(out: &mut Vec<u8>, terms: &Terms, question: &Question
         number(out, terms.snapshot);
         number(out, terms.rows);
         number(out, terms.bytes);
+        number(out, terms.memory);
         // No time and no leave come to the same.
         let time = terms.elsewhere.unwrap_or_default().as_millis();
         number(out, u64::try_from(time).unwrap_or(u64::MAX));
@@ -150,6 +153,14 @@ pub(super) fn first(bytes: &[u8]) -> Result<Option<(&[u8], usize)>> {
 }
 
 impl Order {
+    /// What a question may have of memory.
+    pub(super) fn memory(&self) -> Option<u64> {
+        match self {
+            Self::Open(_) => None,
+            Self::Answer(terms, _) => Some(terms.memory),
+        }
+    }
+
     pub(super) fn read(fields: &[u8]) -> Result<Self> {
         let mut fields = Fields(fields);
         match fields.byte()? {
@@ -228,9 +239,10 @@ impl<'a> Fields<'a> {
     }
 
     fn terms(&mut self) -> Result<Terms> {
-        let (snapshot, rows, bytes) = (self.number()?, self.number()?, self.number()?);
+        let (snapshot, rows) = (self.number()?, self.number()?);
+        let (bytes, memory) = (self.number()?, self.number()?);
         let time = Duration::from_millis(self.number()?);
-        Ok(Terms { snapshot, rows, bytes, elsewhere: Some(time).filter(|time| !time.is_zero()) })
+        Ok(Terms { snapshot, rows, bytes, memory, elsewhere: Some(time).filter(|time| !time.is_zero()) })
     }
 
     fn question(&mut self) -> Result<Question> {
@@ -275,7 +287,7 @@ mod tests {
             ..Question::default()
         };
         for elsewhere in [None, Some(Duration::from_millis(1500))] {
-            let given = Terms { snapshot: 7, rows: 8, bytes: 9, elsewhere };
+            let given = Terms { snapshot: 7, rows: 8, bytes: 9, memory: 10, elsewhere };
             let mut bytes = Vec::new();
             write_answer(&mut bytes, &given, &asked);
             let (fields, length) = first(&bytes).unwrap().unwrap();

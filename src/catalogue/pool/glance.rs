@@ -69,11 +69,6 @@ impl Glance {
         }
         // One that cannot be opened leaves everything to the workers, who say why.
         let opened = snapshot::open(&self.directory, current).ok().map(Arc::new);
-        if let Some(opened) = &opened
-            && let Err(error) = opened.has_master()
-        {
-            tracing::warn!("a snapshot cannot be read: {error}");
-        }
         let held = std::mem::replace(&mut *locked(&self.opened), opened);
         // Closing takes a moment, too, and nobody waits for it.
         drop(held);
@@ -94,7 +89,7 @@ impl Glance {
             return None;
         }
         // While nothing is merged a pattern is about the union of all graphs, where rows are compared.
-        if question.union.is_none() && !opened.has_master().ok()? {
+        if question.union.is_none() && !opened.has_master() {
             return None;
         }
         let query = self.parser.parse(&question.text, &question.base).ok().filter(is_one_pattern)?;

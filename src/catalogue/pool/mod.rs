@@ -19,13 +19,14 @@
 //!
 //! `schedule` decides who goes first, `process` is a worker as its parent sees it, `work` is the
 //! worker itself, `frame` is what they say to each other, `spool` keeps an answer until it is
-//! whole, `parsing` reads a query and `algebra` measures it. `federation` has each `SERVICE` answered,
+//! whole, `memory` is a limit that the system keeps, `parsing` reads a query and `algebra` measures it. `federation` has each `SERVICE` answered,
 //! `table` makes the answer a part of the query.
 
-mod algebra;
+pub(super) mod algebra;
 mod federation;
 mod frame;
 mod glance;
+mod memory;
 mod parsing;
 mod process;
 mod schedule;
@@ -34,6 +35,7 @@ mod table;
 mod work;
 
 pub use federation::{Elsewhere, Unanswered};
+pub use memory::{lift_memory_limit, limit_memory};
 pub use schedule::{Counts, Pool};
 pub use spool::Body;
 pub use work::{Rewrite, work};
@@ -203,6 +205,7 @@ impl From<guard::Refusal> for Refusal {
     fn from(refusal: guard::Refusal) -> Self {
         match refusal {
             guard::Refusal::Forbidden(_) => Self::Forbidden(refusal.to_string()),
+            guard::Refusal::Ambiguous(_) => Self::Malformed(refusal.to_string()),
             _ => Self::TooLarge(TooLarge::Query(refusal.to_string())),
         }
     }

@@ -1,9 +1,10 @@
 //! A worker as its parent sees it: started, asked, watched, ended.
 
 use super::frame::{self, Failure, Message, Terms};
+use super::memory::{self, has_run_out};
 use super::spool::Spool;
 use super::{Body, Question, Settings};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,15 +13,15 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::task::spawn_blocking;
+use tokio::net::unix::pipe;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Room for an answer as most are.
 const BUFFER: usize = 32 * 1024;
 /// The priority of heavy queries: about a tenth of what a quick one gets.
 const LOW_PRIORITY: i32 = 10;
-/// Linux counts memory in these, and time in those.
-const PAGE: u64 = 4096;
-const TICK: Duration = Duration::from_millis(10);
+/// So much of what a worker says is looked at together.
+const WORDS: usize = 256;
 
 /// A process that answers. Dropped, it is killed.
 pub(super) struct Worker {
@@ -28,6 +29,8 @@ pub(super) struct Worker {
     socket: UnixStream,
     buffer: Vec<u8>,
     snapshot: Option<u64>,
+    /// Passes on what it says on standard error. At its end it is known whether it ran out of memory.
+    complaint: JoinHandle<bool>,
 }
 
 /// How a question ended.
@@ -39,6 +42,8 @@ pub(super) enum Outcome {
         media_type: String,
     },
     Failed(Failure, String),
+    /// The worker was refused memory, and went away.
+    OutOfMemory,
     /// The worker went away.
     Died,
 }
@@ -57,12 +62,17 @@ impl Worker {
             .args(&settings.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::from(OwnedFd::from(theirs)))
+            .stderr(Stdio::piped())
+            .env(memory::ALLOCATOR.0, memory::ALLOCATOR.1)
             // A group of its own: Ctrl-C is for the parent to handle, and the priority of a group is
             // that of all its threads.
             .process_group(0);
-        let process = spawn_blocking(move || Process::start(command, undertaker)).await??;
+        let mut process = spawn_blocking(move || Process::start(command, undertaker)).await??;
+        let complaint = process.complaint()?;
         let socket = UnixStream::from_std(ours)?;
-        let mut worker = Self { process, socket, buffer: Vec::with_capacity(BUFFER), snapshot: None };
+        let complaint = tokio::spawn(listen(complaint));
+        let buffer = Vec::with_capacity(BUFFER);
+        let mut worker = Self { process, socket, buffer, snapshot: None, complaint };
         if let Some(snapshot) = snapshot {
             worker.open(snapshot, &settings.spool).await?;
         }
@@ -78,7 +88,7 @@ impl Worker {
         match self.receive(spool).await? {
             Outcome::Answered { .. } => Ok(()),
             Outcome::Failed(_, message) => Err(io::Error::other(message)),
-            Outcome::Died => Err(ErrorKind::UnexpectedEof.into()),
+            Outcome::Died | Outcome::OutOfMemory => Err(ErrorKind::UnexpectedEof.into()),
         }
     }
 
@@ -96,7 +106,7 @@ impl Worker {
         let mut spool = Spool::default();
         loop {
             if self.socket.read_buf(&mut self.buffer).await.or_else(closed)? == 0 {
-                return Ok(Outcome::Died);
+                return Ok(self.end().await);
             }
             let mut read = 0;
             while let Some((fields, length)) = frame::first(self.buffer.get(read..).unwrap_or_default())? {
@@ -128,6 +138,14 @@ impl Worker {
         }
     }
 
+    /// Why it went away.
+    async fn end(&mut self) -> Outcome {
+        match (&mut self.complaint).await {
+            Ok(true) => Outcome::OutOfMemory,
+            _ => Outcome::Died,
+        }
+    }
+
     /// What it was last told to open.
     pub(super) fn snapshot(&self) -> Option<u64> {
         self.snapshot
@@ -150,6 +168,13 @@ struct Process {
 impl Process {
     fn start(mut command: Command, undertaker: Sender<Child>) -> io::Result<Self> {
         Ok(Self { child: Some(command.spawn()?), undertaker })
+    }
+
+    /// What it says on standard error.
+    fn complaint(&mut self) -> io::Result<pipe::Receiver> {
+        let complaint = self.child.as_mut().and_then(|child| child.stderr.take());
+        let complaint = complaint.ok_or_else(|| io::Error::other("the worker has no standard error"))?;
+        pipe::Receiver::from_owned_fd(complaint.into())
     }
 }
 
@@ -179,7 +204,7 @@ impl Handle {
     /// The memory it has for itself, without files, in bytes.
     pub(super) fn memory(self) -> u64 {
         let [resident, shared] = numbers(&self.statistics("statm"), 1);
-        resident.saturating_sub(shared) * PAGE
+        resident.saturating_sub(shared) * rustix::param::page_size() as u64
     }
 
     /// How long its threads have run.
@@ -188,13 +213,34 @@ impl Handle {
         // What comes before is its name, which may hold anything.
         let fields = statistics.rsplit_once(')').map_or("", |(_, fields)| fields);
         let [user, system] = numbers(fields, 12);
-        TICK * u32::try_from(user + system).unwrap_or(u32::MAX)
+        tick() * u32::try_from(user + system).unwrap_or(u32::MAX)
     }
 
     /// Nothing once it has ended.
     fn statistics(self, file: &str) -> String {
         std::fs::read_to_string(format!("/proc/{}/{file}", self.process)).unwrap_or_default()
     }
+}
+
+/// Linux counts the time of processes in these.
+fn tick() -> Duration {
+    let ticks = u32::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100);
+    Duration::from_secs(1) / ticks.max(1)
+}
+
+/// Passes on what a worker says to our own standard error, where it would have gone; tells whether it
+/// said that it ran out of memory.
+async fn listen(mut complaint: pipe::Receiver) -> bool {
+    let (mut buffer, mut last, mut ran_out) = ([0; 1024], Vec::new(), false);
+    while let Ok(read @ 1..) = complaint.read(&mut buffer).await {
+        let said = buffer.get(..read).unwrap_or_default();
+        let _ = io::stderr().write_all(said);
+        // The words may come in two pieces.
+        last.extend_from_slice(said);
+        ran_out |= has_run_out(&last);
+        last.drain(..last.len().saturating_sub(WORDS));
+    }
+    ran_out
 }
 
 /// Two numbers of a list, after so many others.
@@ -226,7 +272,7 @@ mod tests {
         let before = me.memory();
         let held = vec![1_u8; 64 << 20];
         assert!(me.memory() >= before + (60 << 20), "{before} {}", held.len());
-        while me.processor_time() < 2 * TICK {}
+        while me.processor_time() < 2 * tick() {}
         let nobody = Handle { process: 0 };
         assert_eq!((nobody.memory(), nobody.processor_time()), (0, Duration::ZERO));
     }

@@ -116,6 +116,7 @@ impl Pool {
                 Outcome::Failed(Failure::TooManyRows, _) => Refusal::TooLarge(TooLarge::Rows(limits.rows)),
                 Outcome::Failed(Failure::TooManyBytes, _) => Refusal::TooLarge(TooLarge::Bytes(limits.bytes)),
                 Outcome::Failed(Failure::Other, message) => Refusal::Failed(message),
+                Outcome::OutOfMemory => Refusal::OutOfMemory(limits.memory),
                 Outcome::Died => Refusal::Died,
             });
         }
@@ -264,7 +265,7 @@ impl Inner {
                 Ok((snapshot, outcome))
             }
             First::Heavy(outcome) => {
-                let outcome = alive(outcome??)?;
+                let outcome = alive(outcome??, limits)?;
                 self.keep_spare(engaged.worker.take());
                 Ok((snapshot, outcome))
             }
@@ -311,7 +312,8 @@ impl Inner {
             let mut engaged = self.engage(deadline).await?;
             let snapshot = self.current()?;
             let Some(worker) = &mut engaged.worker else { continue };
-            let terms = Terms { snapshot, rows: limits.rows, bytes: limits.bytes, elsewhere: None };
+            let (rows, bytes, memory) = (limits.rows, limits.bytes, limits.memory);
+            let terms = Terms { snapshot, rows, bytes, memory, elsewhere: None };
             match worker.send(question, &terms).await {
                 Ok(()) => return Ok((snapshot, engaged)),
                 // It died while it had nothing to do; another takes the question.
@@ -357,11 +359,12 @@ impl Inner {
         let handle = worker.handle();
         handle.step_back();
         let elsewhere = federates.then(|| deadline.saturating_duration_since(Instant::now()));
-        let terms = Terms { snapshot, rows: limits.rows, bytes: limits.bytes, elsewhere };
+        let (rows, bytes, memory) = (limits.rows, limits.bytes, limits.memory);
+        let terms = Terms { snapshot, rows, bytes, memory, elsewhere };
         worker.send(question, &terms).await?;
         let outcome = {
             let receiving = pin!(worker.receive(&self.settings.spool));
-            alive(slots.watch(receiving, handle, limits, deadline).await??)?
+            alive(slots.watch(receiving, handle, limits, deadline).await??, limits)?
         };
         self.keep_spare(Some(worker));
         Ok((snapshot, outcome))
@@ -439,8 +442,12 @@ async fn turn(semaphore: &Semaphore, deadline: Instant) -> Option<SemaphorePermi
 }
 
 /// A heavy query is not asked again if its worker died.
-fn alive(outcome: Outcome) -> Result<Outcome, Refusal> {
-    if matches!(outcome, Outcome::Died) { Err(Refusal::Died) } else { Ok(outcome) }
+fn alive(outcome: Outcome, limits: &Limits) -> Result<Outcome, Refusal> {
+    match outcome {
+        Outcome::Died => Err(Refusal::Died),
+        Outcome::OutOfMemory => Err(Refusal::OutOfMemory(limits.memory)),
+        outcome => Ok(outcome),
+    }
 }
 
 async fn follow(pool: Weak<Inner>) {
@@ -468,7 +475,7 @@ struct Engaged<'a> {
 
 impl Engaged<'_> {
     fn release(mut self, outcome: &Outcome) {
-        if !matches!(outcome, Outcome::Died) {
+        if !matches!(outcome, Outcome::Died | Outcome::OutOfMemory) {
             self.put_back();
         }
     }

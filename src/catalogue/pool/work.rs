@@ -7,6 +7,7 @@
 use super::algebra;
 use super::federation::{Elsewhere, Federation, Unanswered};
 use super::frame::{self, Answered, Failure, Order, Terms};
+use super::memory::Allowance;
 use super::parsing::Parser;
 use super::{Question, TooLarge};
 use crate::catalogue::embedded::Dataset;
@@ -41,7 +42,8 @@ pub fn work(
         std::thread::Builder::new()
             .stack_size(STACK)
             .spawn_scoped(scope, || {
-                Worker { open, rewrite, elsewhere, parser: Parser::new(), snapshot: None }.serve(&socket)
+                let (parser, allowance) = (Parser::new(), Allowance::new());
+                Worker { open, rewrite, elsewhere, parser, snapshot: None }.serve(&socket, &allowance)
             })?
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the evaluator failed")))
@@ -57,12 +59,19 @@ struct Worker<'a, O> {
 }
 
 impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
-    fn serve(mut self, mut socket: &UnixStream) -> io::Result<()> {
+    fn serve(mut self, mut socket: &UnixStream, allowance: &Allowance) -> io::Result<()> {
         let mut buffer = vec![0; GATHERED];
         let mut filled = 0;
         loop {
             if let Some((fields, length)) = frame::first(buffer.get(..filled).unwrap_or_default())? {
-                self.obey(Order::read(fields)?, socket)?;
+                let order = Order::read(fields)?;
+                let memory = order.memory();
+                memory.inspect(|memory| allowance.grant(*memory));
+                self.obey(order, socket)?;
+                // The parent has another one started in its place.
+                if memory.is_some_and(|memory| allowance.is_used_up(memory)) {
+                    return Ok(());
+                }
                 buffer.copy_within(length..filled, 0);
                 filled -= length;
                 continue;
@@ -111,7 +120,7 @@ impl<O: Fn(u64) -> Result<Snapshot, CatalogueError>> Worker<'_, O> {
         let snapshot = self.at(terms.snapshot)?;
         let union = match question.union {
             Some(union) => union,
-            None => !snapshot.has_master()?,
+            None => !snapshot.has_master(),
         };
         let how = question.how(union, terms.rows);
         let (media_type, rows) = snapshot.evaluate(query, dataset, &how, out)?;

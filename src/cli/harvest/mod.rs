@@ -4,6 +4,7 @@ mod report;
 mod status;
 mod stop;
 
+use super::advice::advice;
 use super::progress::Progress;
 use super::{Done, General, import, output};
 use anyhow::{Context, bail};
@@ -113,7 +114,7 @@ pub(super) fn take(
     let mut ends = ask(general, courses, archive_only)?;
     for source in files {
         ends.push(import::take_files(general, source).unwrap_or_else(|error| {
-            output::error(&error);
+            output::error(&error, advice(&error, general).as_deref());
             Done::Failed
         }));
     }

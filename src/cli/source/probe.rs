@@ -40,6 +40,7 @@ impl Probe {
         access.retries.attempts = 2;
         access.respect_robots = false;
         let session = fetcher.open(&access, &url, Arc::new(AtomicBool::new(false)))?;
+        session.begin_page();
         let found = probe(&session, &url)?;
         let amount = match found.amount {
             Amount::Unknown => "unknown".to_owned(),

@@ -4,7 +4,7 @@ use super::super::{Done, General, output};
 use anyhow::bail;
 use oxrdf::Triple;
 use oxrdfio::RdfFormat;
-use pinakes::catalogue::results::serializer_for;
+use pinakes::catalogue::results::writer_for;
 use pinakes::diagnostic::render::printable;
 use pinakes::source::{COLUMNS, Cell, Source, mirror};
 
@@ -123,9 +123,9 @@ fn duration(seconds: u64) -> String {
 }
 
 pub(super) fn write(triples: &[Triple], format: RdfFormat) -> anyhow::Result<()> {
-    let mut out = serializer_for(format, triples).for_writer(std::io::stdout());
+    let mut out = writer_for(std::io::stdout(), format, triples)?;
     for triple in triples {
-        out.serialize_triple(triple)?;
+        out.triple(triple)?;
     }
     out.finish()?;
     Ok(())

@@ -6,7 +6,7 @@
 
 use super::eval::{Bound, Evaluator, Slot};
 use super::value::Value;
-use super::{Fire, Frame, Outcome, Statement, Whose, push_hex};
+use super::{Fire, Frame, MOST_MADE, MOST_STATEMENTS, Outcome, Statement, Whose, push_hex};
 use crate::concordance::function::script;
 use crate::concordance::program::{Content, Place, Predicate, Rule, Template};
 use crate::ontology::xsd;
@@ -56,8 +56,9 @@ impl Emitter {
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.outcome.triples.len()
+    /// Whether no more may be made of the record.
+    pub fn is_full(&self) -> bool {
+        self.outcome.triples.len() >= MOST_STATEMENTS || self.outcome.statements.len() >= MOST_MADE
     }
 
     pub fn finish(mut self) -> Outcome {

@@ -12,6 +12,7 @@ mod eval;
 mod frame;
 mod list;
 mod outcome;
+mod paths;
 mod slice;
 mod truth;
 mod value;
@@ -21,6 +22,7 @@ pub use apply::apply_all;
 pub use dispatch::Table;
 pub use frame::Frame;
 pub use outcome::{Fire, Notice, Notices, Outcome, Statement, Whose};
+pub use paths::Paths;
 pub use value::{Touch, Value, WHOLE};
 pub use view::{FieldView, View};
 
@@ -40,6 +42,8 @@ use view::{Embedded, Twin};
 
 /// A record gives no more statements than this.
 const MOST_STATEMENTS: usize = 50_000;
+/// How often statements may be made, the same ones again included: the trace names each time.
+const MOST_MADE: usize = 4 * MOST_STATEMENTS;
 /// Subfields that the solutions of one field may look at, all together.
 const MOST_READINGS: usize = 20_000_000;
 
@@ -374,8 +378,8 @@ impl<'a> Runner<'a, '_, '_> {
 
     /// Cuts the field as `group` and `each` say; each piece is a solution.
     fn solutions(&mut self, rule: usize, rule_of: &'a Rule, frame: &Frame<'a>, made: &[Made], keep: bool) {
-        if rule_of.template.triples.is_empty() || self.emitter.len() >= MOST_STATEMENTS {
-            self.emitter.cut |= self.emitter.len() >= MOST_STATEMENTS;
+        if rule_of.template.triples.is_empty() || self.emitter.is_full() {
+            self.emitter.cut |= self.emitter.is_full();
             return;
         }
         self.evaluator.notices.rule = rule;
@@ -480,7 +484,7 @@ impl<'a> Runner<'a, '_, '_> {
         made: &[Made],
         keep: bool,
     ) {
-        if self.emitter.len() >= MOST_STATEMENTS {
+        if self.emitter.is_full() {
             self.emitter.cut = true;
             return;
         }

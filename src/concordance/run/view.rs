@@ -1,5 +1,6 @@
 //! A record laid out for rules: fields with their paths, twins and embedded fields found.
 
+use super::paths::Paths;
 use crate::concordance::presence::CodeSet;
 use crate::concordance::selector::{Alternative, Condition, Key, Tag, tag_number};
 use crate::record::{Model, Record};
@@ -30,6 +31,9 @@ pub struct FieldView<'a> {
     /// What its text is counted as.
     pub item: u32,
 }
+
+/// Bytes of blanks around the name of a column or a key that are passed over.
+const MOST_BLANKS: usize = 64;
 
 /// A record for rules to look at.
 #[derive(Debug)]
@@ -101,17 +105,14 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Every tag or path in the record, those of fields in another script included.
-    pub fn tags(&self) -> Vec<Cow<'a, str>> {
-        let mut path: Vec<&str> = Vec::new();
-        let mut tags: Vec<Cow<'a, str>> = Vec::with_capacity(self.fields.len());
-        for field in &self.fields {
-            path.truncate(field.depth);
-            path.push(field.tag);
-            tags.push(if path.len() == 1 { field.tag.into() } else { path.join("/").into() });
-        }
+    /// Every tag or path in the record once, in order, those of fields in another script
+    /// included; `None` if they are too long or too many to be listed.
+    pub fn tags(&self, paths: &Paths<'a>) -> Option<Vec<Cow<'a, str>>> {
+        let mut tags = paths.all()?;
         tags.extend(twins(self).iter().map(|twin| Cow::Borrowed(twin.tag)));
-        tags
+        tags.sort_unstable();
+        tags.dedup();
+        Some(tags)
     }
 
     pub fn subs(&self, range: &Range<usize>) -> &[Sub<'a>] {
@@ -184,6 +185,11 @@ impl<'a> View<'a> {
     pub fn same_name(&self, found: &str, wanted: &str) -> bool {
         match self.model {
             Model::Row | Model::Json | Model::Corpus => {
+                // Blanks around a name and letters that change their length are few. A long name is
+                // another one, and need not be read for each rule and each field that has it.
+                if found.len() > 3 * wanted.len() + MOST_BLANKS {
+                    return false;
+                }
                 // People write `Publication year`, `publication-year`, `publication_year`.
                 let normal = |c: char| if matches!(c, ' ' | '-') { '_' } else { c };
                 found == wanted

@@ -1,9 +1,9 @@
 //! Reads eight-bit code pages: one byte, one character, ASCII in the left half.
 
 use super::tables::code_page;
-use super::{Charset, Fault, FaultKind};
+use super::{Charset, Fault, FaultKind, Faults};
 
-pub(super) fn decode(bytes: &[u8], charset: Charset, out: &mut String, faults: &mut Vec<Fault>) {
+pub(super) fn decode(bytes: &[u8], charset: Charset, out: &mut String, faults: &mut Faults) {
     let page = code_page(charset.name());
     out.reserve(bytes.len());
     let mut rest = bytes;
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], charset: Charset, expected: &str) {
-        let (mut out, mut faults) = (String::new(), Vec::new());
+        let (mut out, mut faults) = (String::new(), Faults::default());
         decode(bytes, charset, &mut out, &mut faults);
         assert_eq!(out, expected);
         assert!(faults.is_empty());
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn an_unassigned_code_is_a_fault_at_its_place() {
-        let (mut out, mut faults) = (String::new(), Vec::new());
+        let (mut out, mut faults) = (String::new(), Faults::default());
         decode(b"a\x98b", Charset::Cp1251, &mut out, &mut faults);
         assert_eq!(out, "a\u{fffd}b");
-        assert_eq!(faults, [Fault { offset: 1, kind: FaultKind::UnknownCharacter }]);
+        assert_eq!(faults.iter().as_slice(), [Fault { offset: 1, kind: FaultKind::UnknownCharacter }]);
     }
 }

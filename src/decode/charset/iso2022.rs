@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use super::escape::{ESCAPE, Escape, Half, Set};
 use super::tables::{Glyph, GraphicSet, eacc, graphic_set};
-use super::{Charset, Fault, FaultKind};
+use super::{Charset, Fault, FaultKind, Faults};
 
 /// The punctuation of ISBD that stands alone, with spaces about it, in East Asian text.
 const PUNCTUATION: &[u8] = b".,:;/=";
@@ -49,7 +49,7 @@ impl Code {
     }
 }
 
-pub(super) fn decode(bytes: &[u8], code: Code, out: &mut String, faults: &mut Vec<Fault>) {
+pub(super) fn decode(bytes: &[u8], code: Code, out: &mut String, faults: &mut Faults) {
     if bytes.is_ascii()
         && memchr::memchr2(ESCAPE, b'&', bytes).is_none()
         && let Ok(text) = str::from_utf8(bytes)
@@ -82,7 +82,7 @@ struct Reader<'a> {
     changed: bool,
     pending: Pending,
     out: &'a mut String,
-    faults: &'a mut Vec<Fault>,
+    faults: &'a mut Faults,
 }
 
 impl Reader<'_> {
@@ -281,9 +281,9 @@ mod tests {
     use super::*;
 
     fn read(charset: Charset, bytes: &[u8]) -> (String, Vec<(usize, FaultKind)>) {
-        let (mut out, mut faults) = (String::new(), Vec::new());
+        let (mut out, mut faults) = (String::new(), Faults::default());
         super::super::decode(bytes, charset, &mut out, &mut faults);
-        (out, faults.into_iter().map(|fault| (fault.offset, fault.kind)).collect())
+        (out, faults.iter().map(|fault| (fault.offset, fault.kind)).collect())
     }
 
     fn check(bytes: &[u8], expected: &str) {

@@ -155,6 +155,40 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
+/// All that could not be read: how much it is, and where it begins. A record may be wrong in every
+/// byte, so the places of a few are enough.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults {
+    first: Vec<Fault>,
+    count: usize,
+}
+
+impl Faults {
+    /// Faults whose places are kept.
+    const KEPT: usize = 16;
+
+    fn push(&mut self, fault: Fault) {
+        if self.first.len() < Self::KEPT {
+            self.first.push(fault);
+        }
+        self.count += 1;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The first of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Fault> {
+        self.first.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
 /// What could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -187,7 +221,7 @@ impl fmt::Display for FaultKind {
 }
 
 /// Appends `bytes`, read as `charset`, to `out`, and what could not be read to `faults`.
-pub fn decode(bytes: &[u8], charset: Charset, out: &mut String, faults: &mut Vec<Fault>) {
+pub fn decode(bytes: &[u8], charset: Charset, out: &mut String, faults: &mut Faults) {
     match charset {
         Charset::Utf8 => utf8::decode(bytes, out, faults),
         _ => match iso2022::Code::of(charset) {
@@ -209,10 +243,17 @@ mod tests {
     }
 
     #[test]
+    fn faults_are_all_counted_and_few_are_kept() {
+        let (mut text, mut faults) = (String::new(), Faults::default());
+        decode(&[0xff; 1000], Charset::Utf8, &mut text, &mut faults);
+        assert_eq!((faults.count(), faults.iter().len()), (1000, Faults::KEPT));
+    }
+
+    #[test]
     fn ascii_and_delimiters_are_the_same_in_every_charset() {
         let record = "10\u{1f}aWalden :\u{1f}bor, Life in the woods /\u{1e}\u{1d}";
         for charset in Charset::ALL {
-            let (mut text, mut faults) = (String::new(), Vec::new());
+            let (mut text, mut faults) = (String::new(), Faults::default());
             decode(record.as_bytes(), charset, &mut text, &mut faults);
             assert_eq!(text, record, "{charset}");
             assert!(faults.is_empty(), "{charset}");
@@ -236,7 +277,7 @@ mod tests {
         for round in 0..2000 {
             let bytes: Vec<u8> = (0..64).map(|_| next(if round % 2 == 0 { &any } else { telling })).collect();
             for charset in Charset::ALL {
-                let (mut text, mut faults) = (String::new(), Vec::new());
+                let (mut text, mut faults) = (String::new(), Faults::default());
                 decode(&bytes, charset, &mut text, &mut faults);
                 assert_eq!(delimiters(text.as_bytes()), delimiters(&bytes), "{charset} {bytes:02X?}");
                 assert!(faults.iter().all(|fault| fault.offset < bytes.len()));
@@ -249,7 +290,7 @@ mod tests {
     fn every_byte_in_every_charset_yields_text_or_a_fault() {
         for charset in Charset::ALL {
             for byte in 0x80..=0xff_u8 {
-                let (mut text, mut faults) = (String::new(), Vec::new());
+                let (mut text, mut faults) = (String::new(), Faults::default());
                 decode(&[byte, b'a'], charset, &mut text, &mut faults);
                 assert!(text.contains('a'), "{charset} {byte:02X}");
                 assert_eq!(text.contains('\u{fffd}'), !faults.is_empty(), "{charset} {byte:02X}");

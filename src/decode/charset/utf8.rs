@@ -4,9 +4,9 @@
 //! practice that the Unicode Standard recommends (chapter 3, "U+FFFD substitution of maximal
 //! subparts").
 
-use super::{Fault, FaultKind};
+use super::{Fault, FaultKind, Faults};
 
-pub(super) fn decode(bytes: &[u8], out: &mut String, faults: &mut Vec<Fault>) {
+pub(super) fn decode(bytes: &[u8], out: &mut String, faults: &mut Faults) {
     if let Ok(text) = str::from_utf8(bytes) {
         out.push_str(text);
         return;
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> (String, Vec<usize>) {
-        let (mut out, mut faults) = (String::new(), Vec::new());
+        let (mut out, mut faults) = (String::new(), Faults::default());
         decode(bytes, &mut out, &mut faults);
         assert!(faults.iter().all(|fault| fault.kind == FaultKind::InvalidSequence));
         (out, faults.iter().map(|fault| fault.offset).collect())

@@ -1,7 +1,7 @@
 //! Finding the fields: by the directory, or by the terminators where it is wrong.
 
 use super::{FIELD_TERMINATOR, LEADER, RECORD_TERMINATOR, number};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use std::ops::Range;
 
 /// A field as the directory gives it: ranges of the record's bytes, terminator left out.
@@ -47,7 +47,7 @@ pub(super) fn by_directory(bytes: &[u8], leader: &[u8]) -> Option<Vec<Entry>> {
 
 /// The fields by their terminators, when the directory cannot be believed: the entries in the
 /// order of their offsets give the tags, the terminators give the data.
-pub(super) fn by_terminators(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Vec<Entry> {
+pub(super) fn by_terminators(bytes: &[u8], diagnostics: &mut RecordLog) -> Vec<Entry> {
     let body = bytes.strip_suffix(&[RECORD_TERMINATOR]).unwrap_or(bytes);
     let Some(directory_end) = body
         .get(LEADER..)
@@ -111,6 +111,6 @@ mod tests {
         let leader = format!("00000nam a22{base:05} a 4500");
         let record = [leader.as_bytes(), directory.as_bytes(), b"\x1E", &field, b"\x1D"].concat();
         assert!(by_directory(&record, leader.as_bytes()).is_none());
-        assert_eq!(by_terminators(&record, &mut Vec::new()).len(), 1);
+        assert_eq!(by_terminators(&record, &mut RecordLog::default()).len(), 1);
     }
 }

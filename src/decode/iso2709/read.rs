@@ -5,7 +5,7 @@ use super::{LEADER, SUBFIELD_DELIMITER};
 use crate::decode::charset::{self, Charset};
 use crate::decode::clean;
 use crate::decode::{Options, marc};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::record::{Model, Record, RecordBuilder};
 use std::ops::Range;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
@@ -14,14 +14,11 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 pub(in crate::decode) fn decode(
     bytes: &[u8],
     options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut RecordLog,
 ) -> Option<Record> {
     let Some(leader) = bytes.get(..LEADER) else {
-        diagnostics.push(Diagnostic::new(
-            Code::NotARecord,
-            format!("{} bytes are too few for a leader", bytes.len()),
-        ));
-        return None;
+        let message = format!("{} bytes are too few for a leader", bytes.len());
+        return diagnostics.refuse(Diagnostic::new(Code::NotARecord, message));
     };
     // A directory without entries that is where it should be is a record without fields.
     let fields = match by_directory(bytes, leader) {
@@ -29,8 +26,7 @@ pub(in crate::decode) fn decode(
         None => {
             let fields = by_terminators(bytes, diagnostics);
             if fields.is_empty() {
-                diagnostics.push(Diagnostic::new(Code::NotARecord, "the record has no fields"));
-                return None;
+                return diagnostics.refuse(Diagnostic::new(Code::NotARecord, "the record has no fields"));
             }
             fields
         }
@@ -52,7 +48,7 @@ fn choose_charset(
     leader: &[u8],
     fields: &[Entry],
     options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut RecordLog,
 ) -> Charset {
     if let Some(charset) = options.charset {
         return charset;
@@ -149,7 +145,7 @@ fn is_forbidden_character(c: char) -> bool {
     if c.is_ascii() { is_forbidden(c as u8) } else { clean::is_forbidden(c) }
 }
 
-fn build_verbatim(text: String, fields: &[Entry], diagnostics: &mut Vec<Diagnostic>) -> RecordBuilder {
+fn build_verbatim(text: String, fields: &[Entry], diagnostics: &mut RecordLog) -> RecordBuilder {
     let mut builder = RecordBuilder::over(Model::Marc21, text);
     builder.reserve(fields.len());
     for field in fields {
@@ -163,11 +159,11 @@ fn build_converted(
     bytes: &[u8],
     fields: &[Entry],
     charset: Charset,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut RecordLog,
 ) -> RecordBuilder {
     let mut text = String::with_capacity(bytes.len() + bytes.len() / 4);
     let mut ranges = Vec::with_capacity(fields.len());
-    let mut faults = Vec::new();
+    let mut faults = charset::Faults::default();
     let mut first_fault = None;
     let mut forbidden = 0;
     for field in fields {
@@ -175,9 +171,8 @@ fn build_converted(
         text.push_str(&String::from_utf8_lossy(bytes.get(field.tag.clone()).unwrap_or_default()));
         let start = text.len();
         let data = bytes.get(field.data.clone()).unwrap_or_default();
-        let known = faults.len();
         charset::decode(data, charset, &mut text, &mut faults);
-        if let (None, Some(fault)) = (&first_fault, faults.get(known)) {
+        if let (None, Some(fault)) = (&first_fault, faults.iter().next()) {
             let tag = text.get(tag_start..start).unwrap_or_default().to_owned();
             first_fault = Some((field.data.start + fault.offset, tag, fault.kind.to_string()));
         }
@@ -188,7 +183,7 @@ fn build_converted(
         diagnostics.push(
             Diagnostic::new(
                 Code::UndecodableBytes,
-                match faults.len() {
+                match faults.count() {
                     1 => format!("{kind} in {}", charset.name()),
                     n => format!("{kind} in {}, and {} more", charset.name(), n - 1),
                 },
@@ -232,7 +227,7 @@ fn push_field(
     builder: &mut RecordBuilder,
     tag: Range<usize>,
     data: Range<usize>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut RecordLog,
 ) {
     let bytes = builder.text().as_bytes();
     let content = bytes.get(data.clone()).unwrap_or_default();
@@ -276,7 +271,7 @@ fn push_field(
 }
 
 /// The leader as text: 24 printable ASCII characters.
-fn clean_leader(leader: &[u8], diagnostics: &mut Vec<Diagnostic>) -> String {
+fn clean_leader(leader: &[u8], diagnostics: &mut RecordLog) -> String {
     let clean = leader.iter().all(|byte| (0x20..0x7F).contains(byte));
     if !clean {
         diagnostics.push(Diagnostic::new(

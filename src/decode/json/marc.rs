@@ -10,10 +10,14 @@
 use super::super::clean::{Faults, clean};
 use super::super::leader;
 use super::super::marc::finish;
-use super::Object;
 use super::tree::{Node, member};
-use crate::diagnostic::{Code, Diagnostic};
+use super::{Key, Object};
+use crate::diagnostic::{Code, Diagnostic, RecordLog, beginning};
 use crate::record::{Model, Record, RecordBuilder};
+
+/// Bytes of a tag or a code. MARC has three characters and one; local data may have more, but what
+/// is longer than this is a value in the wrong place, and would be written with each of its own.
+const NAME_LIMIT: usize = 64;
 
 /// An object that can only be MARC.
 pub(super) fn is_marc(object: &Object<'_>) -> bool {
@@ -25,7 +29,7 @@ pub(super) fn is_marc(object: &Object<'_>) -> bool {
 pub(super) fn decode(
     object: &Object<'_>,
     faults: &mut Faults,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut RecordLog,
 ) -> Option<Record> {
     let mut reader = Reader { builder: RecordBuilder::new(Model::Marc21), faults, diagnostics };
     let leader = member(object, "leader").and_then(Node::scalar).unwrap_or_default();
@@ -46,7 +50,7 @@ pub(super) fn decode(
 struct Reader<'a> {
     builder: RecordBuilder,
     faults: &'a mut Faults,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut RecordLog,
 }
 
 impl Reader<'_> {
@@ -69,6 +73,9 @@ impl Reader<'_> {
     }
 
     fn control(&mut self, tag: &str, value: &Node<'_>) {
+        if self.is_too_long("tag", tag, tag) {
+            return;
+        }
         let value = clean(value.scalar().unwrap_or_default(), self.faults);
         self.builder.field(&clean(tag, self.faults), [' ', ' '], &value, 0);
     }
@@ -82,6 +89,9 @@ impl Reader<'_> {
             }
             return;
         };
+        if self.is_too_long("tag", tag, tag) {
+            return;
+        }
         let indicators = self.indicators(tag, content);
         self.builder.field(&clean(tag, self.faults), indicators, "", 0);
         match subfields {
@@ -98,26 +108,44 @@ impl Reader<'_> {
         };
         let value = item.get("data").or_else(|| item.get("value"));
         if let (Some(code), Some(value)) = (item.get("code").and_then(Node::scalar), value) {
-            self.subfield(tag, code, value);
+            self.coded(tag, code, value);
             return;
         }
         for (code, value) in members {
-            self.subfield(tag, code, value);
+            self.coded(tag, code, value);
         }
     }
 
-    fn subfield(&mut self, tag: &str, code: &str, value: &Node<'_>) {
+    fn coded(&mut self, tag: &str, code: &str, value: &Node<'_>) {
+        if !self.is_too_long("code", code, tag) {
+            self.subfield(tag, &mut Key::new(code), value);
+        }
+    }
+
+    fn subfield(&mut self, tag: &str, code: &mut Key<'_>, value: &Node<'_>) {
         match value {
             Node::Text(_) | Node::Word(_) => {
                 let value = clean(value.scalar().unwrap_or_default(), self.faults);
-                self.builder.subfield(&clean(code, self.faults), &value);
+                let code = code.name(&mut self.builder, self.faults);
+                self.builder.subfield_named(code, &value);
             }
             Node::Array(values) => {
                 values.iter().for_each(|value| self.subfield(tag, code, value));
             }
             Node::Null => {}
-            Node::Object(_) => self.bad(tag, format!("expected a value in ${code}, found an object")),
+            Node::Object(_) => {
+                self.bad(tag, format!("expected a value in ${}, found an object", code.written));
+            }
         }
+    }
+
+    /// Whether a tag or a code is none. What it stands for is left out.
+    fn is_too_long(&mut self, what: &str, name: &str, tag: &str) -> bool {
+        let is_long = name.len() > NAME_LIMIT;
+        if is_long {
+            self.bad(tag, format!("a {what} has {} bytes, the limit is {NAME_LIMIT}", name.len()));
+        }
+        is_long
     }
 
     fn indicators(&mut self, tag: &str, content: &Node<'_>) -> [char; 2] {
@@ -130,7 +158,7 @@ impl Reader<'_> {
             let mut characters = indicator.chars();
             let first = characters.next().unwrap_or(' ');
             if characters.next().is_some() {
-                self.bad(tag, format!("an indicator is one character, found `{indicator}`"));
+                self.bad(tag, format!("an indicator is one character, found `{}`", beginning(indicator)));
             }
             blank(first)
         })

@@ -12,22 +12,22 @@ pub use split::split;
 
 use super::Options;
 use super::clean::{Faults, clean, text};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::record::{Model, Record, RecordBuilder};
-use tree::{Node, Repaired};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
+use crate::record::{Model, Name, Record, RecordBuilder};
+use tree::{Node, Parsed, Repaired};
 
 /// Keys that identify an object, if the user named none.
 const ID_KEYS: [&str; 4] = ["id", "identifier", "@id", "_id"];
 
 /// Reads one object. An object that is a MARC record is read as one.
-pub fn decode(bytes: &[u8], options: &Options, diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+pub fn decode(bytes: &[u8], options: &Options, diagnostics: &mut RecordLog) -> Option<Record> {
     read(bytes, diagnostics, |object, faults, diagnostics| {
         if marc::is_marc(object) {
             return marc::decode(object, faults, diagnostics);
         }
         let mut builder = RecordBuilder::new(Model::Json);
         for (key, value) in object {
-            add(&mut builder, key, value, 0, faults);
+            add(&mut builder, &mut Key::new(key), value, 0, faults);
         }
         let mut record = builder.finish();
         record.id = identifier(&record, options);
@@ -36,16 +36,15 @@ pub fn decode(bytes: &[u8], options: &Options, diagnostics: &mut Vec<Diagnostic>
 }
 
 /// Reads one object that must be a MARC record.
-pub fn decode_marc(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+pub fn decode_marc(bytes: &[u8], diagnostics: &mut RecordLog) -> Option<Record> {
     read(bytes, diagnostics, |object, faults, diagnostics| {
         if marc::is_marc(object) {
             return marc::decode(object, faults, diagnostics);
         }
-        diagnostics.push(
+        diagnostics.refuse(
             Diagnostic::new(Code::NotARecord, "the object has no `leader` with `fields`")
                 .hint("import it with the format `json` if it is not MARC"),
-        );
-        None
+        )
     })
 }
 
@@ -53,31 +52,30 @@ type Object<'a> = [(std::borrow::Cow<'a, str>, Node<'a>)];
 
 fn read(
     bytes: &[u8],
-    diagnostics: &mut Vec<Diagnostic>,
-    make: impl FnOnce(&Object<'_>, &mut Faults, &mut Vec<Diagnostic>) -> Option<Record>,
+    diagnostics: &mut RecordLog,
+    make: impl FnOnce(&Object<'_>, &mut Faults, &mut RecordLog) -> Option<Record>,
 ) -> Option<Record> {
     let mut faults = Faults::default();
     let text = text(bytes, &mut faults);
     let text = text.trim_start_matches('\u{FEFF}');
     let Repaired { text, depth, raw } = tree::repair(text, &mut faults);
     if depth > tree::DEPTH_LIMIT {
-        diagnostics.push(Diagnostic::new(
-            Code::JsonLimit,
-            format!("the object is nested {depth} deep, the limit is {}", tree::DEPTH_LIMIT),
-        ));
-        return None;
+        let message = format!("the object is nested {depth} deep, the limit is {}", tree::DEPTH_LIMIT);
+        return diagnostics.refuse(Diagnostic::new(Code::JsonLimit, message));
     }
-    let node = match tree::parse(&text) {
-        Ok(node) => node,
+    let Parsed { node, longest_key } = match tree::parse(&text) {
+        Ok(parsed) => parsed,
         Err(error) => {
-            diagnostics.push(Diagnostic::new(Code::JsonSyntax, error.to_string()));
-            return None;
+            return diagnostics.refuse(Diagnostic::new(Code::JsonSyntax, error.to_string()));
         }
     };
+    if longest_key > tree::KEY_LIMIT {
+        let message = format!("a key has {longest_key} bytes, the limit is {}", tree::KEY_LIMIT);
+        return diagnostics.refuse(Diagnostic::new(Code::JsonLimit, message));
+    }
     let Node::Object(object) = &node else {
-        diagnostics
-            .push(Diagnostic::new(Code::NotARecord, format!("expected an object, found {}", node.kind())));
-        return None;
+        let message = format!("expected an object, found {}", node.kind());
+        return diagnostics.refuse(Diagnostic::new(Code::NotARecord, message));
     };
     let record = make(object, &mut faults, diagnostics);
     if record.is_some() {
@@ -92,7 +90,24 @@ fn read(
     record
 }
 
-fn add(builder: &mut RecordBuilder, key: &str, value: &Node<'_>, depth: usize, faults: &mut Faults) {
+/// A key while its values are read. It goes into the record with the first of them, and once for
+/// all: an array may have millions.
+struct Key<'a> {
+    written: &'a str,
+    name: Option<Name>,
+}
+
+impl<'a> Key<'a> {
+    fn new(written: &'a str) -> Self {
+        Self { written, name: None }
+    }
+
+    fn name(&mut self, builder: &mut RecordBuilder, faults: &mut Faults) -> Name {
+        *self.name.get_or_insert_with(|| builder.name(&clean(self.written, faults)))
+    }
+}
+
+fn add(builder: &mut RecordBuilder, key: &mut Key<'_>, value: &Node<'_>, depth: usize, faults: &mut Faults) {
     match value {
         Node::Null => {}
         Node::Array(items) => {
@@ -101,16 +116,18 @@ fn add(builder: &mut RecordBuilder, key: &str, value: &Node<'_>, depth: usize, f
             }
         }
         Node::Object(members) => {
-            builder.field(&clean(key, faults), [' ', ' '], "", depth);
+            let name = key.name(builder, faults);
+            builder.field_named(name, [' ', ' '], "", depth);
             for (key, value) in members {
-                add(builder, key, value, depth + 1, faults);
+                add(builder, &mut Key::new(key), value, depth + 1, faults);
             }
         }
         Node::Text(_) | Node::Word(_) => {
             let value = value.scalar().unwrap_or_default();
             // An empty string says as little as null does.
             if !value.is_empty() {
-                builder.field(&clean(key, faults), [' ', ' '], &clean(value, faults), depth);
+                let name = key.name(builder, faults);
+                builder.field_named(name, [' ', ' '], &clean(value, faults), depth);
             }
         }
     }
@@ -154,9 +171,9 @@ mod tests {
     use std::fmt::Write;
 
     fn outcome(json: &[u8], options: &Options) -> (Option<Record>, Vec<Diagnostic>) {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = RecordLog::default();
         let record = decode(json, options, &mut diagnostics);
-        (record, diagnostics)
+        (record, diagnostics.into_iter().collect())
     }
 
     /// Fields as `tag text`, indented by depth, then the codes of diagnostics.
@@ -224,6 +241,27 @@ mod tests {
         check(nested(2_000_000), &["json-limit"]);
     }
 
+    /// Its key was once copied for each value: 64 kB and 16 MB of `1,` made 500 GB.
+    #[test]
+    fn a_key_is_in_the_record_once_however_many_values_it_has() {
+        let mut builder = RecordBuilder::new(Model::Json);
+        let text = format!(r#"["x", {{"b": 1}}, [{}2]]"#, "1,".repeat(1000));
+        let Parsed { node, .. } = tree::parse(&text).unwrap();
+        let mut faults = Faults::default();
+        add(&mut builder, &mut Key::new("a\u{7}"), &node, 0, &mut faults);
+        assert_eq!(builder.len(), 1004);
+        assert_eq!(builder.text().matches("a\u{FFFD}").count(), 1);
+        assert_eq!(faults.controls, 1);
+    }
+
+    #[test]
+    fn a_key_that_is_no_name_is_refused() {
+        let named = |length: usize| format!("{{\"b\": [{{\"{}\": 1}}]}}", "a".repeat(length));
+        check(named(tree::KEY_LIMIT + 1), &["json-limit"]);
+        let longest = format!("  {} 1", "a".repeat(tree::KEY_LIMIT));
+        check(named(tree::KEY_LIMIT), &["b ", &longest]);
+    }
+
     #[test]
     fn an_object_is_named_by_its_id() {
         let id = |json: &str, field: Option<&str>| {
@@ -276,9 +314,17 @@ mod tests {
                 "bad-field",
             ],
         );
-        let mut diagnostics = Vec::new();
+        let long = "x".repeat(1000);
+        check(
+            format!(
+                r#"{{"leader": "00000nam a2200000 a 4500", "fields": [{{"{long}": "1"}}, {{"tag": "{long}", "subfields": []}},
+                {{"500": {{"subfields": [{{"code": "{long}", "data": ["A", {{}}]}}, {{"b": "B"}}]}}}}]}}"#
+            ),
+            &["500 ## $b B", "bad-field", "bad-field", "bad-field"],
+        );
+        let mut diagnostics = RecordLog::default();
         assert!(decode_marc(b"{\"title\": 1}", &mut diagnostics).is_none());
-        assert_eq!(diagnostics[0].code, Code::NotARecord);
+        assert_eq!(diagnostics.into_iter().next().map(|said| said.code), Some(Code::NotARecord));
     }
 
     fn encode(record: &Record) -> String {
@@ -319,9 +365,9 @@ mod tests {
             }
             let mut record = builder.finish();
             super::super::marc::finish(&mut record);
-            let mut diagnostics = Vec::new();
+            let mut diagnostics = RecordLog::default();
             prop_assert_eq!(decode_marc(encode(&record).as_bytes(), &mut diagnostics), Some(record));
-            prop_assert!(diagnostics.is_empty());
+            prop_assert_eq!(diagnostics.into_iter().next(), None);
         }
 
         #[test]

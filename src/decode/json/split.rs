@@ -15,7 +15,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use memchr::{memchr, memchr2, memchr3, memrchr};
 use std::io::{self, BufRead};
 
-/// A first key longer than this tells nothing.
+/// A first key that ends further from its bracket than this tells nothing.
 const KEY_LIMIT: usize = 256;
 
 /// How many bytes may be read again for each byte of the input, so that input made of broken
@@ -32,18 +32,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// Cuts out the objects of JSON text. Values that are no objects are refused.
 pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>) -> Pieces<'a> {
-    Box::new(Values {
-        reader,
-        held: Vec::new(),
-        base: 0,
-        at: 0,
-        array: false,
-        indentation: Some(Vec::new()),
-        siblings: Siblings::default(),
-        read_again: 0,
-        number: 0,
-        ended: false,
-    })
+    Box::new(Values::new(reader))
 }
 
 struct Values<'a> {
@@ -77,6 +66,23 @@ enum End {
     /// The input ended inside it.
     Truncated,
     TooLong(Shape),
+}
+
+impl<'a> Values<'a> {
+    fn new(reader: Box<dyn BufRead + Send + 'a>) -> Self {
+        Self {
+            reader,
+            held: Vec::new(),
+            base: 0,
+            at: 0,
+            array: false,
+            indentation: Some(Vec::new()),
+            siblings: Siblings::default(),
+            read_again: 0,
+            number: 0,
+            ended: false,
+        }
+    }
 }
 
 impl Values<'_> {
@@ -397,13 +403,16 @@ enum Next {
 /// The first key of an object, with its quotes: `Some(None)` if it has none that is of use,
 /// `None` if the bytes end before it does.
 fn first_key(object: &[u8]) -> Option<Option<&[u8]>> {
-    let key = object.get(1..).unwrap_or_default().trim_ascii_start();
+    // Blanks before the key count, too: waiting for the end of them would hold all that comes.
+    let rest = object.get(1..).unwrap_or_default();
+    let near = rest.get(..KEY_LIMIT).unwrap_or(rest);
+    let unclear = if near.len() == KEY_LIMIT { Some(None) } else { None };
+    let key = near.trim_ascii_start();
     match key.first() {
-        None => None,
+        None => unclear,
         Some(b'"') => match key.get(1..).and_then(|key| memchr(b'"', key)) {
-            Some(length) if length < KEY_LIMIT => Some(key.get(..length + 2)),
-            None if key.len() < KEY_LIMIT => None,
-            _ => Some(None),
+            Some(length) => Some(key.get(..length + 2)),
+            None => unclear,
         },
         Some(_) => Some(None),
     }

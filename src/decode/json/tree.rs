@@ -12,6 +12,9 @@ use std::borrow::Cow;
 /// How deep values may be nested.
 pub(super) const DEPTH_LIMIT: usize = 128;
 
+/// Bytes of a key, as of the name of an XML element: whatever looks at a field looks at its name.
+pub(super) const KEY_LIMIT: usize = crate::markup::limits::NAME;
+
 #[derive(Debug)]
 pub(super) enum Node<'a> {
     Null,
@@ -59,9 +62,18 @@ pub(super) fn member<'m, 'a>(members: &'m [(Cow<'a, str>, Node<'a>)], key: &str)
 }
 
 /// Parses text that is nested no deeper than [`DEPTH_LIMIT`].
-pub(super) fn parse(text: &str) -> Result<Node<'_>, serde_json::Error> {
+pub(super) fn parse(text: &str) -> Result<Parsed<'_>, serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text)?;
-    Reader { text, at: 0 }.value()
+    let mut reader = Reader { text, at: 0, longest_key: 0 };
+    let node = reader.value()?;
+    Ok(Parsed { node, longest_key: reader.longest_key })
+}
+
+/// A value, and what is to be judged of it before it is used.
+pub(super) struct Parsed<'a> {
+    pub node: Node<'a>,
+    /// Bytes of its longest key.
+    pub longest_key: usize,
 }
 
 /// Text that can be parsed.
@@ -142,6 +154,7 @@ fn surrogate(bytes: &[u8], at: usize) -> Option<u16> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    longest_key: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -152,6 +165,7 @@ impl<'a> Reader<'a> {
                 let mut members = Vec::new();
                 while self.goes_on(b'}') {
                     let key = self.string()?;
+                    self.longest_key = self.longest_key.max(key.len());
                     // The colon.
                     self.peek();
                     self.at += 1;

@@ -2,7 +2,8 @@
 //!
 //! A record is a named graph, or a named resource of the default graph with its blank nodes.
 //! Statements about named resources are sorted (on disk, past a budget), those about blank nodes
-//! wait in memory for their owner.
+//! wait in memory for their owner. Nothing else is remembered of the document: a blank node that
+//! others only point at costs no memory, however many there are.
 
 use super::Failure;
 use crate::diagnostic::{Code, Diagnostic};
@@ -25,7 +26,10 @@ pub(super) struct Sorting {
     sorter: Sorter,
     blank: FxHashMap<BlankNode, Vec<Quad>>,
     order: Vec<BlankNode>,
+    /// The objects of `blank`. Whom named resources point at need not be known before their
+    /// statements come back in order: by then [`Subjects`] has given them to their owners.
     pointed_at: FxHashSet<BlankNode>,
+    /// Statements of `blank`.
     held: usize,
 }
 
@@ -41,9 +45,6 @@ impl Sorting {
     }
 
     pub fn push(&mut self, quad: Quad) -> Result<(), Failure> {
-        if let Term::BlankNode(object) = &quad.object {
-            self.pointed_at.insert(object.clone());
-        }
         match (&quad.graph_name, &quad.subject) {
             (GraphName::DefaultGraph, NamedOrBlankNode::BlankNode(subject)) => {
                 self.held += 1;
@@ -52,6 +53,9 @@ impl Sorting {
                     let diagnostic = Diagnostic::new(Code::RdfLimit, message)
                         .hint("give the records as named graphs, or cut the file");
                     return Err(Failure::Data(Box::new(diagnostic)));
+                }
+                if let Term::BlankNode(object) = &quad.object {
+                    self.pointed_at.insert(object.clone());
                 }
                 let said = self.blank.entry(subject.clone()).or_default();
                 if said.is_empty() {
@@ -83,11 +87,11 @@ impl Sorting {
 pub(super) struct Subjects {
     statements: std::iter::Peekable<Sorted>,
     blank: FxHashMap<BlankNode, Vec<Quad>>,
-    /// Blank nodes that some record holds.
+    /// Blank nodes of `blank` that some record holds.
     owned: FxHashSet<BlankNode>,
     /// Statements about blank nodes that went into records, some into several.
     copied: usize,
-    /// Blank nodes that no statement points at, then all others, in document order.
+    /// Blank nodes that no other points at, then all others, in document order.
     roots: VecDeque<BlankNode>,
 }
 
@@ -149,12 +153,12 @@ impl Subjects {
             if let Term::BlankNode(node) = &quad.object
                 // What is said in the default graph belongs to whoever points there from it.
                 && quad.graph_name == GraphName::DefaultGraph
+                && let Some(said) = self.blank.get(node)
                 && reached.insert(node.clone())
             {
                 self.owned.insert(node.clone());
-                let said = self.blank.get(node).cloned().unwrap_or_default();
                 self.copied += said.len();
-                quads.extend(said);
+                quads.extend_from_slice(said);
             }
         }
     }
@@ -186,4 +190,55 @@ fn parse(line: &[u8]) -> io::Result<Quad> {
         .next()
         .and_then(Result::ok)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a sorted statement cannot be read back"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorting(statements: &str) -> Sorting {
+        let mut sorting = Sorting::new();
+        for quad in RdfParser::from_format(RdfFormat::NQuads).for_slice(statements.as_bytes()) {
+            assert!(sorting.push(quad.unwrap()).is_ok());
+        }
+        sorting
+    }
+
+    /// The statements of each record.
+    fn records(subjects: &mut Subjects) -> Vec<Vec<String>> {
+        let next = || subjects.next().unwrap_or_else(|_| panic!("the sorted statements are read"));
+        let lines = |quads: Vec<Quad>| quads.iter().map(ToString::to_string).collect();
+        std::iter::from_fn(next).map(lines).collect()
+    }
+
+    /// Each was once remembered, so that memory grew with the file.
+    #[test]
+    fn blank_nodes_of_which_nothing_is_said_cost_no_memory() {
+        let statements: String = (0..1000)
+            .map(|n| format!("<r:s{n}> <r:p> _:n{n} .\n<r:s{n}> <r:p> _:g{n} <r:g{n}> .\n"))
+            .collect();
+        let sorting = sorting(&statements);
+        assert_eq!((sorting.pointed_at.len(), sorting.held), (0, 0));
+        let mut subjects = sorting.finish().unwrap();
+        assert_eq!(records(&mut subjects).len(), 2000);
+        assert!(subjects.owned.is_empty());
+    }
+
+    #[test]
+    fn blank_nodes_go_to_their_owners_whoever_these_are() {
+        let sorting = sorting(
+            "_:inner <r:p> \"1\" .\n_:root <r:p> _:inner .\n_:ring <r:p> _:round .\n_:round <r:p> _:ring .\n\
+             _:of_named <r:p> \"2\" .\n<r:s> <r:p> _:of_named .\n\
+             _:under <r:p> \"3\" .\n_:of_graph <r:p> _:under .\n<r:s> <r:p> _:of_graph <r:g> .\n",
+        );
+        let found = records(&mut sorting.finish().unwrap());
+        let expected = [
+            vec!["<r:s> <r:p> _:of_graph <r:g>"],
+            vec!["<r:s> <r:p> _:of_named", "_:of_named <r:p> \"2\""],
+            vec!["_:root <r:p> _:inner", "_:inner <r:p> \"1\""],
+            vec!["_:of_graph <r:p> _:under", "_:under <r:p> \"3\""],
+            vec!["_:ring <r:p> _:round", "_:round <r:p> _:ring", "_:ring <r:p> _:round"],
+        ];
+        assert_eq!(found, expected);
+    }
 }

@@ -103,7 +103,9 @@ impl Walk {
         let (mut next, mut length) = (0, 0);
         while let Some(node) = self.reached.get(next).copied() {
             next += 1;
-            length += graph.about(node).map(|said| graph.length(said)).sum::<usize>();
+            // Links backwards are no statements about the node, and following them is work too.
+            length +=
+                graph.about(node).map(|said| graph.length(said)).sum::<usize>() + self.links.from(node).len();
             if length > limit {
                 return None;
             }

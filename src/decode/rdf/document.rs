@@ -4,25 +4,39 @@
 //! document that somebody sends to be stored is taken whole or not at all. The same guards stand
 //! before the same parsers.
 
-use super::guard::DepthGuard;
+use super::expansion::Expansion;
+use super::guard::Guard;
+use super::isolation::{self, Lost};
+use super::panicked;
 use crate::decode::xml;
 use crate::diagnostic::{Code, Diagnostic};
 use oxrdf::Triple;
 use oxrdfio::{RdfFormat, RdfParseError, RdfParser};
-use std::io::{self, Read};
+use std::io;
 
 /// Reads a document of one graph. Blank nodes get new names, so that those of two documents never
 /// meet; remote JSON-LD contexts are not fetched, which makes a document that needs one a fault.
 #[expect(clippy::result_large_err, reason = "called once a document, and its callers pass the diagnostic on")]
 pub fn document(bytes: &[u8], format: RdfFormat, base: &str) -> Result<Vec<Triple>, Diagnostic> {
-    let guarded: Box<dyn Read + '_> = match format {
+    match isolation::run(|| read(bytes, format, base)) {
+        Ok(outcome) => outcome,
+        Err(Lost::Panicked) => Err(panicked()),
+        Err(Lost::World(error)) => Err(Diagnostic::new(Code::RdfLimit, error.to_string())),
+    }
+}
+
+#[expect(clippy::result_large_err, reason = "called once a document, and its callers pass the diagnostic on")]
+fn read(bytes: &[u8], format: RdfFormat, base: &str) -> Result<Vec<Triple>, Diagnostic> {
+    let guarded = match format {
         RdfFormat::RdfXml => {
             xml::check(bytes)?;
-            Box::new(bytes)
+            Guard::counting(bytes)
         }
-        RdfFormat::JsonLd { .. } => Box::new(DepthGuard::new(bytes, true)),
-        _ => Box::new(DepthGuard::new(bytes, false)),
+        RdfFormat::JsonLd { .. } => Guard::json_ld(bytes),
+        _ => Guard::turtle(bytes),
     };
+    let mut expansion = Expansion::of(guarded.counter());
+    let limit = |error: io::Error| Diagnostic::new(Code::RdfLimit, error.to_string());
     let syntax = |message: String| Diagnostic::new(Code::RdfSyntax, message);
     let parser = RdfParser::from_format(format)
         .with_base_iri(base)
@@ -32,11 +46,12 @@ pub fn document(bytes: &[u8], format: RdfFormat, base: &str) -> Result<Vec<Tripl
     parser
         .for_reader(guarded)
         .map(|quad| match quad {
-            Ok(quad) => Ok(Triple::new(quad.subject, quad.predicate, quad.object)),
-            Err(RdfParseError::Syntax(error)) => Err(syntax(error.to_string())),
-            Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::Other => {
-                Err(Diagnostic::new(Code::RdfLimit, error.to_string()))
+            Ok(quad) => {
+                expansion.take(&quad).map_err(limit)?;
+                Ok(Triple::new(quad.subject, quad.predicate, quad.object))
             }
+            Err(RdfParseError::Syntax(error)) => Err(syntax(error.to_string())),
+            Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::Other => Err(limit(error)),
             Err(RdfParseError::Io(error)) => Err(syntax(error.to_string())),
         })
         .collect()
@@ -67,6 +82,46 @@ mod tests {
         assert!(document(deep.as_bytes(), RdfFormat::Turtle, BASE).is_err());
         let json = RdfFormat::JsonLd { profile: oxrdfio::JsonLdProfileSet::empty() };
         assert!(document(deep.as_bytes(), json, BASE).is_err());
+    }
+
+    /// Each once overflowed the stack of the thread that asked, and ended the process.
+    #[test]
+    fn contexts_that_make_the_parser_recurse_are_a_fault() {
+        let json = RdfFormat::JsonLd { profile: oxrdfio::JsonLdProfileSet::empty() };
+        let chain: Vec<String> = (0..50_000).map(|n| format!("\"t{n}\":\"t{}\"", n + 1)).collect();
+        let chain = format!("{{\"@context\":{{{}}},\"t0\":\"v\"}}", chain.join(","));
+        let nulls = vec!["null"; 100_000].join(",");
+        let nulls =
+            format!("{{\"@context\":{{\"T\":{{\"@id\":\"a:T\",\"@context\":[{nulls}]}}}},\"@type\":\"T\"}}");
+        // These begin like keywords and are none.
+        let likewise = chain.replace("\"t", "\"@t");
+        for text in [chain, likewise, nulls] {
+            let fault = document(text.as_bytes(), json, BASE).expect_err("a fault");
+            assert_eq!(fault.code, Code::RdfLimit, "{}", fault.message);
+        }
+    }
+
+    /// What the guards let pass must not overflow, on whatever thread: many chains of terms, one
+    /// inside the other.
+    #[test]
+    fn the_deepest_contexts_that_pass_are_read() {
+        let json = RdfFormat::JsonLd { profile: oxrdfio::JsonLdProfileSet::empty() };
+        let level = |inner: String| {
+            let chain: Vec<String> = (0..120).map(|n| format!("\"t{n}\":\"t{}\"", n + 1)).collect();
+            format!("{{{},\"t120\":{{\"@id\":\"a:b\",\"@context\":{inner}}}}}", chain.join(","))
+        };
+        let context = (0..60).fold("{}".to_owned(), |inner, _| level(inner));
+        let text = format!("{{\"@context\":{context},\"@id\":\"a:s\",\"a:p\":1}}");
+        assert_eq!(document(text.as_bytes(), json, BASE).map(|triples| triples.len()), Ok(1));
+    }
+
+    #[test]
+    fn names_that_make_a_small_document_a_huge_one_are_a_fault() {
+        let long = "x".repeat(1 << 20);
+        let turtle = format!("@prefix p: <http://{long}/> . {}", "p:a p:b p:c . ".repeat(1000));
+        let fault = document(turtle.as_bytes(), RdfFormat::Turtle, BASE).expect_err("a fault");
+        assert_eq!(fault.code, Code::RdfLimit);
+        assert!(fault.message.contains("200 times"), "{}", fault.message);
     }
 
     #[test]

@@ -1,24 +1,95 @@
-//! A reader that refuses deep nesting before a recursive parser can meet it.
+//! Readers that stand before the parsers of others and refuse what these cannot bear.
 //!
-//! It follows just enough of the lexical grammar of Turtle, TriG and JSON to know a bracket
-//! from a bracket in a string, an IRI or a comment, and fails the read once more than
-//! [`DEPTH_LIMIT`] are open. It changes no byte.
+//! The parser of JSON-LD recurses, and processes contexts in time that is not linear; what would
+//! make it do so is found by [`json`](super::json) and [`contexts`](super::contexts) in the bytes
+//! that it is about to see. The parsers of Turtle and its relatives do not recurse, but hold what is
+//! open. A guard changes no byte; it fails the read, with an error of the kind `Other`.
 
-use std::io::{self, BufRead, Read};
+use super::contexts::Contexts;
+use super::json::Scanner;
+use crate::decode::RECORD_LIMIT;
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Nesting deeper than this is refused. JSON-LD parsers abort the process near 800.
+/// Nesting deeper than this is refused. The parser of JSON-LD overflows a stack of 2 MiB near 800.
 pub(super) const DEPTH_LIMIT: usize = 128;
 /// A single token longer than this is refused, or the parser's buffer would grow with it.
-const TOKEN_LIMIT: usize = super::super::RECORD_LIMIT;
+pub(super) const TOKEN_LIMIT: usize = RECORD_LIMIT;
 
-pub(super) struct DepthGuard<R> {
+/// What a document is found to be while it is read: more than its parser can bear.
+pub(super) fn too_much(message: String) -> io::Error {
+    io::Error::other(message)
+}
+
+pub(super) fn too_deep() -> io::Error {
+    too_much(format!("it is nested deeper than {DEPTH_LIMIT}"))
+}
+
+pub(super) fn too_long() -> io::Error {
+    too_much(format!("a value is longer than {TOKEN_LIMIT} bytes"))
+}
+
+/// A guarded document, and how many bytes of it were read.
+pub(super) struct Guard<R> {
     inner: R,
-    lexer: Lexer,
+    syntax: Syntax,
+    read: Arc<AtomicU64>,
+}
+
+enum Syntax {
+    Turtle(Lexer),
+    JsonLd(Box<(Scanner, Contexts)>),
+    /// It was checked before.
+    Checked,
+}
+
+impl<R: Read> Guard<R> {
+    /// Stands before the parsers of Turtle, TriG, N3, N-Triples and N-Quads.
+    pub fn turtle(inner: R) -> Self {
+        Self::new(inner, Syntax::Turtle(Lexer::default()))
+    }
+
+    pub fn json_ld(inner: R) -> Self {
+        Self::new(inner, Syntax::JsonLd(Box::default()))
+    }
+
+    /// Counts bytes, and nothing more.
+    pub fn counting(inner: R) -> Self {
+        Self::new(inner, Syntax::Checked)
+    }
+
+    fn new(inner: R, syntax: Syntax) -> Self {
+        Self { inner, syntax, read: Arc::default() }
+    }
+
+    /// The counter of the bytes that were read.
+    pub fn counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.read)
+    }
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        let bytes = buffer.get(..read).unwrap_or_default();
+        match &mut self.syntax {
+            Syntax::Turtle(lexer) => bytes.iter().try_for_each(|byte| lexer.step(*byte))?,
+            Syntax::JsonLd(guard) => {
+                let (scanner, contexts) = guard.as_mut();
+                scanner.scan(bytes, contexts)?;
+            }
+            Syntax::Checked => {}
+        }
+        Ok(read)
+    }
 }
 
 /// What the last byte was part of.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Between,
     Iri,
     Comment,
@@ -33,8 +104,10 @@ enum State {
     },
 }
 
+/// Follows just enough of the lexical grammar of Turtle to know a bracket from a bracket in a
+/// string, an IRI or a comment.
+#[derive(Default)]
 struct Lexer {
-    json: bool,
     state: State,
     depth: usize,
     /// Quotes seen in a row: an opening `"""` or a closing one.
@@ -42,27 +115,11 @@ struct Lexer {
     token: usize,
 }
 
-impl<R: BufRead> DepthGuard<R> {
-    pub fn new(inner: R, json: bool) -> Self {
-        Self { inner, lexer: Lexer { json, state: State::Between, depth: 0, quotes: 0, token: 0 } }
-    }
-}
-
-impl<R: BufRead> Read for DepthGuard<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        for byte in buffer.iter().take(read) {
-            self.lexer.step(*byte)?;
-        }
-        Ok(read)
-    }
-}
-
 impl Lexer {
     fn step(&mut self, byte: u8) -> io::Result<()> {
         self.token += 1;
         if self.token > TOKEN_LIMIT {
-            return Err(io::Error::other(format!("a value is longer than {TOKEN_LIMIT} bytes")));
+            return Err(too_long());
         }
         match self.state {
             State::Between => self.between(byte)?,
@@ -72,7 +129,7 @@ impl Lexer {
                 b'\n' => self.turn(State::Between),
                 _ => {}
             },
-            State::Comment if byte == b'\n' => self.turn(State::Between),
+            State::Comment if matches!(byte, b'\n' | b'\r') => self.turn(State::Between),
             State::Comment => {}
             State::Escape { quote, long } => self.state = State::Text { quote, long },
             State::Text { quote, long } => self.text(byte, quote, long),
@@ -84,16 +141,14 @@ impl Lexer {
         // Two quotes in a row were an empty string; a third opens a long one.
         let quotes = std::mem::take(&mut self.quotes);
         match byte {
-            b'"' if self.json => self.turn(State::Text { quote: byte, long: false }),
-            b'"' | b'\'' if quotes == 2 => self.turn(State::Text { quote: byte, long: true }),
-            b'"' | b'\'' => self.turn(State::Text { quote: byte, long: false }),
-            b'<' if !self.json => self.turn(State::Iri),
-            b'#' if !self.json => self.turn(State::Comment),
+            b'"' | b'\'' => self.turn(State::Text { quote: byte, long: quotes == 2 }),
+            b'<' => self.turn(State::Iri),
+            b'#' => self.turn(State::Comment),
             b'[' | b'{' | b'(' => {
                 self.depth += 1;
                 self.token = 0;
                 if self.depth > DEPTH_LIMIT {
-                    return Err(io::Error::other(format!("it is nested deeper than {DEPTH_LIMIT}")));
+                    return Err(too_deep());
                 }
             }
             b']' | b'}' | b')' => {
@@ -116,7 +171,7 @@ impl Lexer {
             // An empty string so far: perhaps the beginning of a long one.
             let empty = self.token == 1;
             self.turn(State::Between);
-            self.quotes = if empty && !self.json { 2 } else { 0 };
+            self.quotes = if empty { 2 } else { 0 };
         } else {
             self.quotes += 1;
             if self.quotes == 3 {
@@ -137,23 +192,23 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    fn passes(text: &str, json: bool) -> bool {
-        io::copy(&mut DepthGuard::new(Cursor::new(text), json), &mut io::sink()).is_ok()
+    fn passes(text: &str) -> bool {
+        io::copy(&mut Guard::turtle(Cursor::new(text)), &mut io::sink()).is_ok()
     }
 
     #[test]
     fn nesting_beyond_the_limit_is_refused() {
-        assert!(passes(&"[".repeat(DEPTH_LIMIT), true));
-        assert!(!passes(&"[".repeat(DEPTH_LIMIT + 1), true));
-        assert!(!passes(&format!("<s> <p> {}", "[ <p> ".repeat(200)), false));
+        assert!(passes(&"[".repeat(DEPTH_LIMIT)));
+        assert!(!passes(&"[".repeat(DEPTH_LIMIT + 1)));
+        assert!(!passes(&format!("<s> <p> {}", "[ <p> ".repeat(200))));
     }
 
     #[test]
     fn brackets_in_strings_iris_and_comments_do_not_count() {
         let many = "[".repeat(200);
-        assert!(passes(&format!("{{\"a\":\"{many}\\\"{many}\"}}"), true));
-        assert!(passes(&format!("<s> <p> \"{many}\" . # {many}\n<s> <p{many}> 'x{many}' ."), false));
-        assert!(passes(&format!("<s> <p> \"\"\"{many} \" \"\" {many}\"\"\" ."), false));
-        assert!(!passes(&format!("<s> <p> \"\" , {many}"), false));
+        assert!(passes(&format!("<s> <p> \"{many}\" . # {many}\n<s> <p{many}> 'x{many}' .")));
+        assert!(passes(&format!("<s> <p> \"\"\"{many} \" \"\" {many}\"\"\" .")));
+        assert!(!passes(&format!("<s> <p> \"\" , {many}")));
+        assert!(!passes(&format!("# comment\r{many}")));
     }
 }

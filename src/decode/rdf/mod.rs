@@ -7,14 +7,19 @@
 //! that the record describes. Blank nodes get labels from their content ([`label`]), so the same
 //! record gives the same payload in any order.
 //!
-//! Foreign parsers recurse and expand; [`guard`] bounds depth before they see a byte, and
-//! RDF/XML passes the XML reader's check first. Remote JSON-LD contexts are never fetched.
+//! Foreign parsers recurse and expand; [`guard`] bounds depth and contexts before they see a byte,
+//! [`expansion`] what they make of it, and RDF/XML passes the XML reader's check first. They run on
+//! a thread of their own ([`isolation`]). Remote JSON-LD contexts are never fetched.
 
 mod by_subject;
+mod contexts;
 mod describe;
 mod document;
+mod expansion;
 mod graph;
 mod guard;
+mod isolation;
+mod json;
 mod label;
 mod links;
 mod read;
@@ -26,14 +31,14 @@ mod tests;
 pub use document::document;
 pub(super) use split::split;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::record::{Format, Model, Record, RecordBuilder};
 use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
 use oxrdfio::{RdfFormat, RdfParser};
 use std::io;
 
 /// Reads one payload, as [`split`] made it.
-pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+pub(super) fn decode(bytes: &[u8], diagnostics: &mut RecordLog) -> Option<Record> {
     let mut record = RecordBuilder::new(Model::Rdf).finish();
     let mut graph = None;
     let mut nameless = false;
@@ -48,14 +53,12 @@ pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<
                 record.triples.push(Triple::new(subject, predicate, object));
             }
             Err(error) => {
-                diagnostics.push(Diagnostic::new(Code::RdfSyntax, error.to_string()));
-                return None;
+                return diagnostics.refuse(Diagnostic::new(Code::RdfSyntax, error.to_string()));
             }
         }
     }
     if record.triples.is_empty() {
-        diagnostics.push(Diagnostic::new(Code::NotARecord, "the record has no statements"));
-        return None;
+        return diagnostics.refuse(Diagnostic::new(Code::NotARecord, "the record has no statements"));
     }
     if nameless {
         return Some(record);
@@ -71,6 +74,12 @@ pub(super) fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<
 enum Failure {
     World(io::Error),
     Data(Box<Diagnostic>),
+}
+
+/// What is said of a document that a foreign parser did not survive.
+fn panicked() -> Diagnostic {
+    Diagnostic::new(Code::RdfSyntax, "the document is more than its parser can bear")
+        .hint("give it in another syntax, such as N-Quads")
 }
 
 impl From<io::Error> for Failure {

@@ -5,10 +5,12 @@
 use super::Failure;
 use super::by_subject::{Sorting, Subjects};
 use super::describe::Descriptions;
+use super::expansion::Expansion;
 use super::graph::{Gathering, Graph};
-use super::guard::DepthGuard;
-use super::syntax;
-use crate::decode::xml;
+use super::guard::Guard;
+use super::isolation::{self, Lost};
+use super::{panicked, syntax};
+use crate::decode::{input, xml};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::record::Format;
 use oxrdf::{GraphName, NamedOrBlankNode, Quad, Triple};
@@ -43,11 +45,20 @@ pub(super) fn read<'a>(
         let diagnostic = Diagnostic::new(Code::UnknownFormat, format!("`{format}` is not RDF"));
         return Err(Failure::Data(Box::new(diagnostic)));
     };
-    let guarded: Box<dyn Read + 'a> = match syntax {
-        RdfFormat::RdfXml => Box::new(checked(reader)?),
-        RdfFormat::JsonLd { .. } => Box::new(DepthGuard::new(reader, true)),
-        _ => Box::new(DepthGuard::new(reader, false)),
+    let guarded: Guard<Box<dyn BufRead + Send + 'a>> = match syntax {
+        RdfFormat::RdfXml => Guard::counting(Box::new(checked(reader)?)),
+        RdfFormat::JsonLd { .. } => Guard::json_ld(reader),
+        _ => Guard::turtle(reader),
     };
+    match isolation::run(|| parse(guarded, syntax, base)) {
+        Ok(outcome) => outcome,
+        Err(Lost::Panicked) => Err(Failure::Data(Box::new(panicked()))),
+        Err(Lost::World(error)) => Err(error.into()),
+    }
+}
+
+fn parse(guarded: Guard<impl Read>, syntax: RdfFormat, base: &str) -> Result<Document, Failure> {
+    let mut expansion = Expansion::of(guarded.counter());
     let mut faults = VecDeque::new();
     // What is wrong with a JSON-LD context has no place and comes in any order: it is sorted.
     let mut unplaced: BTreeSet<String> = BTreeSet::new();
@@ -57,7 +68,13 @@ pub(super) fn read<'a>(
         .map_err(|error| Failure::World(io::Error::other(error)))?;
     for quad in parser.for_reader(BufReader::new(guarded)) {
         match quad {
-            Ok(quad) => statements.push(quad)?,
+            Ok(quad) => match expansion.take(&quad) {
+                Ok(()) => statements.push(quad)?,
+                Err(error) => {
+                    faults.push_back(refused(&error));
+                    break;
+                }
+            },
             Err(RdfParseError::Syntax(error)) => {
                 let Some(place) = error.location() else {
                     unplaced.insert(error.to_string());
@@ -74,10 +91,7 @@ pub(super) fn read<'a>(
                 }
             }
             Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::Other => {
-                faults.push_back(Diagnostic::new(
-                    Code::RdfLimit,
-                    format!("the rest of the document is refused: {error}"),
-                ));
+                faults.push_back(refused(&error));
                 break;
             }
             Err(RdfParseError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -90,6 +104,10 @@ pub(super) fn read<'a>(
     faults.extend(unplaced.into_iter().map(|message| Diagnostic::new(Code::RdfSyntax, message)));
     let (cut, note) = statements.cut()?;
     Ok(Document { faults, note, cut })
+}
+
+fn refused(error: &io::Error) -> Diagnostic {
+    Diagnostic::new(Code::RdfLimit, format!("the rest of the document is refused: {error}"))
 }
 
 /// The document while it is read.
@@ -162,7 +180,7 @@ impl Statements {
 
 /// The document, once our own reader found nothing in it that the foreign one must not see.
 fn checked<'a>(mut reader: Box<dyn BufRead + Send + 'a>) -> Result<BufReader<std::fs::File>, Failure> {
-    let mut copy = tempfile::tempfile()?;
+    let mut copy = input::temporary()?;
     io::copy(&mut reader, &mut copy)?;
     copy.flush()?;
     copy.rewind()?;

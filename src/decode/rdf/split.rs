@@ -131,6 +131,7 @@ fn encode(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::RecordLog;
 
     /// The payloads of N-Quads, each as its lines.
     fn records(text: &'static str) -> Vec<String> {
@@ -164,7 +165,9 @@ mod tests {
         assert_eq!(found.len(), 2);
         let ids: Vec<_> = found
             .iter()
-            .map(|record| crate::decode::rdf::decode(record.as_bytes(), &mut Vec::new()).unwrap().id)
+            .map(|record| {
+                crate::decode::rdf::decode(record.as_bytes(), &mut RecordLog::default()).unwrap().id
+            })
             .collect();
         assert!(ids.contains(&None) && ids.contains(&Some("r:a".to_owned())), "{ids:?}");
     }

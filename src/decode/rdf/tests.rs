@@ -25,7 +25,7 @@ fn cut(text: &str, format: Format) -> (Vec<(Option<String>, String)>, Vec<Code>)
         match piece.unwrap() {
             Piece::Record(payload, diagnostics) => {
                 noticed.extend(diagnostics.iter().map(|diagnostic| diagnostic.code));
-                let record = decode(&payload.bytes, &mut Vec::new()).unwrap();
+                let record = decode(&payload.bytes, &mut RecordLog::default()).unwrap();
                 records.push((record.id, String::from_utf8(payload.bytes).unwrap()));
             }
             Piece::Reject(_, reason) => noticed.push(reason.code),

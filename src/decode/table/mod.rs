@@ -15,7 +15,7 @@ mod tests;
 use super::clean::{Faults, clean, text};
 use super::lines::{BOM, first_line};
 use super::{Options, Pieces};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::record::{Model, Record, RecordBuilder};
 use memchr::memchr_iter;
 use quotes::Quotes;
@@ -52,7 +52,7 @@ pub fn decode(
     bytes: &[u8],
     delimiter: Option<u8>,
     options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut RecordLog,
 ) -> Option<Record> {
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     let (header, row_start) = header_of(bytes);
@@ -64,8 +64,7 @@ pub fn decode(
     let header = text(header, &mut faults);
     let row = text(row, &mut faults);
     if row.is_empty() {
-        diagnostics.push(Diagnostic::new(Code::NotARecord, "the table has a header and no row"));
-        return None;
+        return diagnostics.refuse(Diagnostic::new(Code::NotARecord, "the table has a header and no row"));
     }
     let header = cells(&header, delimiter, true);
     let row = cells(row.trim_end_matches(['\r', '\n']), delimiter, quoted);
@@ -100,7 +99,7 @@ pub fn decode(
 }
 
 /// A line that ends in a delimiter has an empty cell too many, which says nothing.
-fn report_shape(header: &[Cow<'_, str>], row: &[Cow<'_, str>], diagnostics: &mut Vec<Diagnostic>) {
+fn report_shape(header: &[Cow<'_, str>], row: &[Cow<'_, str>], diagnostics: &mut RecordLog) {
     let surplus = row.iter().skip(header.len()).any(|cell| !cell.trim().is_empty());
     if surplus || row.len() < header.len() {
         diagnostics.push(Diagnostic::new(
@@ -178,11 +177,12 @@ fn unquote(quotation: &str) -> (Cow<'_, str>, &str) {
 /// header whose quotes do not pair ends at its first line break.
 fn header_of(bytes: &[u8]) -> (&[u8], usize) {
     let mut end = 0;
+    let mut paired = true;
     while end < bytes.len() && end < HEADER_LIMIT {
         let (line, next) = first_line(bytes.get(end..).unwrap_or_default());
-        let header = bytes.get(..end + line.len()).unwrap_or(bytes);
-        if quotes_pair(header) {
-            return (header, end + next);
+        paired ^= !quotes_pair(line);
+        if paired {
+            return (bytes.get(..end + line.len()).unwrap_or(bytes), end + next);
         }
         end += next;
     }

@@ -15,6 +15,16 @@ struct Header {
     columns: usize,
 }
 
+/// How many bytes may be read again for each byte of the input, so that a table in which no
+/// quotation ends is still read in linear time.
+const AGAIN: u64 = 4;
+const AGAIN_FREE: u64 = RECORD_LIMIT as u64;
+
+/// Bytes of headers that the rows of any table may be given, and more for each of its own: a long
+/// header over rows of a letter would make it a thousand times as long.
+const HEADERS_FREE: u64 = 256 * 1024 * 1024;
+const HEADERS_RATIO: u64 = 200;
+
 /// The rows of a table. Lines are held from the beginning of the current row, so that all but
 /// the first can be read again if its quotes turn out to be none.
 pub(super) struct Rows<'a> {
@@ -27,6 +37,10 @@ pub(super) struct Rows<'a> {
     cut: bool,
     expected: Option<u8>,
     header: Option<Header>,
+    /// Bytes of headers that were written before rows.
+    headers: u64,
+    /// Bytes of lines that were taken for the rest of a quotation and were none.
+    read_again: u64,
     number: u64,
     ended: bool,
 }
@@ -50,6 +64,8 @@ impl<'a> Rows<'a> {
             cut: false,
             expected: delimiter,
             header: None,
+            headers: 0,
+            read_again: 0,
             number: 0,
             ended: false,
         }
@@ -86,6 +102,15 @@ impl Rows<'_> {
             };
             let mut bytes = Vec::new();
             if let Some(header) = &self.header {
+                self.headers += header.bytes.len() as u64;
+                if self.headers > HEADERS_FREE + HEADERS_RATIO * self.offset {
+                    self.ended = true;
+                    let message = "the header is too long for so many rows that are so short";
+                    let reason = Diagnostic::new(Code::OversizeRecord, message)
+                        .hint("the rest of the table was not read; shorten the names of its columns");
+                    let payload = self.payload(Vec::new());
+                    return Ok(Some(Piece::Reject(payload, reason)));
+                }
                 bytes.reserve_exact(header.bytes.len() + end);
                 bytes.extend_from_slice(&header.bytes);
             }
@@ -114,10 +139,13 @@ impl Rows<'_> {
             break;
         }
         // Lines are added until the quotes pair, as `header_of` does.
-        while !quotes_pair(self.current()) && self.held.len() < HEADER_LIMIT && !self.cut {
+        let mut paired = quotes_pair(self.current());
+        while !paired && self.held.len() < HEADER_LIMIT && !self.cut {
+            let before = self.held.len();
             if !self.fill()? {
                 break;
             }
+            paired ^= !quotes_pair(self.held.get(before..).unwrap_or_default());
         }
         let (header, next) = header_of(self.current());
         let mut bytes = header.to_vec();
@@ -136,26 +164,38 @@ impl Rows<'_> {
     fn find_end(&mut self) -> io::Result<Row> {
         let mut quotes = Quotes::new(self.delimiter());
         let mut at = 0;
+        let row = self.follow(&mut quotes, &mut at)?;
+        if let Row::Unclosed(_) = row {
+            let first = first_line(self.current()).1;
+            self.read_again += at.saturating_sub(first) as u64;
+        }
+        Ok(row)
+    }
+
+    /// Follows the quotes from line to line; `at` is how far.
+    fn follow(&mut self, quotes: &mut Quotes, at: &mut usize) -> io::Result<Row> {
+        let allowed = AGAIN_FREE + AGAIN * self.offset;
+        let most = usize::try_from(allowed.saturating_sub(self.read_again)).unwrap_or(usize::MAX);
         loop {
-            let (line, next) = first_line(self.current().get(at..).unwrap_or_default());
-            let cut = self.cut && self.start + at + next == self.held.len();
-            if cut && at == 0 {
+            let (line, next) = first_line(self.current().get(*at..).unwrap_or_default());
+            let cut = self.cut && self.start + *at + next == self.held.len();
+            if cut && *at == 0 {
                 return Ok(Row::Oversize);
             }
-            if cut || at > RECORD_LIMIT {
+            if cut || *at > RECORD_LIMIT {
                 return Ok(Row::Unclosed(Code::OversizeRecord));
             }
             let complete = quotes.line(line);
-            let end = at + line.len();
-            let first = at == 0;
-            at += next;
-            if complete && !first && (quotes.broken || !self.is_plausible(&quotes)) {
+            let end = *at + line.len();
+            let first = *at == 0;
+            *at += next;
+            if complete && !first && (quotes.broken || !self.is_plausible(quotes)) {
                 return Ok(Row::Unclosed(Code::TruncatedRecord));
             }
             if complete {
-                return Ok(Row::Complete(end, at));
+                return Ok(Row::Complete(end, *at));
             }
-            if self.start + at == self.held.len() && !self.fill()? {
+            if *at > most || (self.start + *at == self.held.len() && !self.fill()?) {
                 return Ok(Row::Unclosed(Code::TruncatedRecord));
             }
         }
@@ -270,4 +310,34 @@ impl Iterator for Rows<'_> {
 fn names_delimiter(line: &[u8]) -> bool {
     let line = line.strip_prefix(BOM).unwrap_or(line).trim_ascii_end();
     line.len() == 5 && line.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"sep="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each line opens a quotation that every line after it seems to continue.
+    #[test]
+    fn a_table_in_which_no_quotation_ends_is_read_a_few_times_at_most() {
+        let count = 400_000;
+        let table = format!("a,b,c\n{}", "\",x\",\"\n".repeat(count));
+        let mut rows = Rows::new(Box::new(table.as_bytes()), None);
+        assert_eq!(rows.by_ref().filter(Result::is_ok).count(), count);
+        assert!(rows.read_again <= AGAIN_FREE + AGAIN * table.len() as u64 + RECORD_LIMIT as u64);
+    }
+
+    #[test]
+    fn a_long_header_is_not_copied_without_end() {
+        let table = format!("{}\n{}", "name,".repeat(12_000), "1\n".repeat(20_000));
+        let mut copied = 0;
+        let mut refused = 0;
+        for piece in Rows::new(Box::new(table.as_bytes()), None).map(Result::unwrap) {
+            match piece {
+                Piece::Record(payload, _) => copied += payload.bytes.len(),
+                Piece::Reject(_, reason) => refused += usize::from(reason.code == Code::OversizeRecord),
+            }
+        }
+        assert_eq!(refused, 1);
+        assert!(copied as u64 <= HEADERS_FREE + HEADERS_RATIO * table.len() as u64);
+    }
 }

@@ -18,7 +18,7 @@ fn check(input: impl AsRef<[u8]>, delimiter: Option<u8>, expected: &[&str]) {
                 format!("{} {}: {}", payload.offset, reason.code, String::from_utf8_lossy(&payload.bytes))
             }
             Piece::Record(payload, _) => {
-                let mut diagnostics = Vec::new();
+                let mut diagnostics = RecordLog::default();
                 let options = Options::default();
                 let record = decode(&payload.bytes, delimiter, &options, &mut diagnostics).unwrap();
                 let mut line = format!("{}", payload.offset);
@@ -128,16 +128,16 @@ fn nothing_is_no_row() {
     check("", None, &[]);
     check("a,b\n", None, &[]);
     check("\n\n", None, &[]);
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = RecordLog::default();
     assert!(decode(b"a,b\n", None, &Options::default(), &mut diagnostics).is_none());
-    assert_eq!(diagnostics[0].code, Code::NotARecord);
+    assert_eq!(diagnostics.into_iter().next().map(|said| said.code), Some(Code::NotARecord));
 }
 
 #[test]
 fn a_row_is_named_by_its_id_column() {
     let id = |bytes: &[u8], field: Option<&str>| {
         let options = Options { id_field: field.map(str::to_owned), ..Options::default() };
-        decode(bytes, None, &options, &mut Vec::new()).unwrap().id
+        decode(bytes, None, &options, &mut RecordLog::default()).unwrap().id
     };
     assert_eq!(id(b"a,ID\n1,2", None).as_deref(), Some("2"));
     assert_eq!(id(b"identifier,id\n1,2", None).as_deref(), Some("2"));
@@ -195,7 +195,7 @@ proptest! {
             .into_iter()
             .map(|piece| match piece {
                 Piece::Record(payload, _) => {
-                    decode(&payload.bytes, None, &Options::default(), &mut Vec::new()).unwrap()
+                    decode(&payload.bytes, None, &Options::default(), &mut RecordLog::default()).unwrap()
                 }
                 Piece::Reject(..) => panic!("refused"),
             })
@@ -235,7 +235,7 @@ proptest! {
                 Piece::Reject(payload, _) => prop_assert_eq!(payload.number, number),
                 Piece::Record(payload, _) => {
                     prop_assert_eq!(payload.number, number);
-                    decode(&payload.bytes, None, &Options::default(), &mut Vec::new());
+                    decode(&payload.bytes, None, &Options::default(), &mut RecordLog::default());
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! name. A reference to anything but a character or one of XML's five entities is kept as it
 //! is written.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, RecordLog};
 use crate::markup::{Reference, Refusal, limits, refuse, too_many_attributes};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{NamespaceError, NamespaceResolver};
@@ -121,20 +121,19 @@ impl<'a> Events<'a> {
         while let Some(at) = rest.find('&') {
             let (before, reference) = rest.split_at(at);
             out.push_str(before);
-            let end = reference.find(';').filter(|end| {
-                let name = reference.get(1..*end).unwrap_or_default();
-                !name.contains(['&', ' '])
-            });
+            rest = reference.get(1..).unwrap_or_default();
+            // A name ends before the next `&` or blank, and is looked for no further: a value may be
+            // all ampersands.
+            let end = rest.find([';', '&', ' ']).filter(|end| rest.as_bytes().get(*end) == Some(&b';'));
             match end {
                 Some(end) => {
-                    let name = reference.get(1..end).unwrap_or_default();
+                    let name = rest.get(..end).unwrap_or_default();
                     out.push_str(&self.notes.resolve(name));
-                    rest = reference.get(end + 1..).unwrap_or_default();
+                    rest = rest.get(end + 1..).unwrap_or_default();
                 }
                 None => {
                     self.notes.stray_ampersands += 1;
                     out.push('&');
-                    rest = reference.get(1..).unwrap_or_default();
                 }
             }
         }
@@ -272,8 +271,7 @@ pub(super) fn check_tag(start: &BytesStart<'_>) -> Result<(), Refusal> {
 /// What is wrong with a record that is kept.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    diagnostics: Vec<Diagnostic>,
-    bad_fields: usize,
+    log: RecordLog,
     stray_ampersands: usize,
     unknown_entities: usize,
     /// The first of them, for the message.
@@ -282,31 +280,22 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// A record of a million bad fields needs no million messages.
-    const SHOWN: usize = 16;
-
     pub fn bad_field(&mut self, field: &str, what: &str) {
-        self.bad_fields += 1;
-        if self.bad_fields <= Self::SHOWN {
-            self.diagnostics.push(
-                Diagnostic::new(Code::BadField, format!("`{}` {what}", short(field))).in_field(short(field)),
-            );
-        }
+        let field = short(field);
+        self.log.push(Diagnostic::new(Code::BadField, format!("`{field}` {what}")).in_field(field));
     }
 
     pub fn bad_leader(&mut self, message: String) {
-        self.diagnostics.push(Diagnostic::new(Code::BadLeader, message));
+        self.log.push(Diagnostic::new(Code::BadLeader, message));
     }
 
-    pub fn drain_into(&mut self, diagnostics: &mut Vec<Diagnostic>) {
-        diagnostics.append(&mut self.diagnostics);
+    pub fn drain_into(&mut self, diagnostics: &mut RecordLog) {
+        diagnostics.extend(std::mem::take(&mut self.log));
         let mut note = |code, count: usize, message: String| {
             if count > 0 {
                 diagnostics.push(Diagnostic::new(code, message));
             }
         };
-        let more = self.bad_fields.saturating_sub(Self::SHOWN);
-        note(Code::BadField, more, format!("{more} more bad fields"));
         let count = self.stray_ampersands;
         note(Code::BadField, count, format!("{count} times `&` stands where `&amp;` should"));
         let count = self.unknown_entities;
@@ -361,7 +350,7 @@ mod tests {
         let mut out = String::new();
         events.text(&mut out).unwrap();
         events.finish().unwrap();
-        let mut diagnostics = Vec::new();
+        let mut diagnostics = RecordLog::default();
         events.notes.drain_into(&mut diagnostics);
         (out, diagnostics.into_iter().map(|d| d.message).collect())
     }

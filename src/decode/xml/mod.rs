@@ -31,7 +31,7 @@ mod window;
 pub use check::check;
 pub use split::split;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, RecordLog};
 use crate::markup::{Refusal, refuse, repair};
 use crate::record::{Model, Record, RecordBuilder};
 use events::{Events, Node};
@@ -40,7 +40,7 @@ use shape::{Child, Root};
 
 /// Turns one payload of [`split`] into a record. `None` means that it is refused; the reason
 /// is the last diagnostic.
-pub fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record> {
+pub fn decode(bytes: &[u8], diagnostics: &mut RecordLog) -> Option<Record> {
     let text = repair(bytes, diagnostics);
     let mut events = Events::new(&text);
     match root(&mut events) {
@@ -48,10 +48,7 @@ pub fn decode(bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Option<Record>
             events.notes.drain_into(diagnostics);
             Some(record)
         }
-        Err(refusal) => {
-            diagnostics.push(*refusal);
-            None
-        }
+        Err(refusal) => diagnostics.refuse(*refusal),
     }
 }
 

@@ -28,6 +28,7 @@ pub fn split<'a>(reader: Box<dyn BufRead + Send + 'a>) -> Pieces<'a> {
         state: State::Between,
         root: None,
         mismatched: false,
+        declared: 0,
         number: 0,
     })
 }
@@ -42,9 +43,16 @@ struct Splitter<R> {
     root: Option<(Vec<u8>, usize)>,
     /// An end tag around records did not match, which is said once.
     mismatched: bool,
+    /// Bytes of namespace declarations that were written into records.
+    declared: usize,
     /// How many pieces were cut.
     number: u64,
 }
+
+/// Bytes of declarations that the records of any document may be given, and more for each of its
+/// own: records of nothing but a name, in a large scope, would make it a thousand times as long.
+const DECLARED_FREE: usize = 64 * 1024 * 1024;
+const DECLARED_RATIO: usize = 16;
 
 enum State {
     Between,
@@ -240,6 +248,13 @@ impl<R: BufRead> Splitter<R> {
             Ok(inherited) => inherited,
             Err(refusal) => return Ok(Err(refusal)),
         };
+        self.declared += inherited.len();
+        if self.declared > DECLARED_FREE + DECLARED_RATIO * at {
+            let message = format!(
+                "the namespaces around its records are more than {DECLARED_RATIO} times as long as the document"
+            );
+            return Ok(refuse(Code::XmlLimit, message));
+        }
         self.state = State::Inside(Inside {
             start: at,
             name: self.window.slice(at + 1, at + 1 + name_length(self.window.slice(at + 1, end))).to_vec(),

@@ -10,6 +10,7 @@ use crate::fetch::clock::{Cancelled, TICK};
 use crate::fetch::coding::{ACCEPTED, Keep};
 use crate::fetch::fault::FaultKind;
 use crate::fetch::guard::{self, Refusal};
+use crate::fetch::patience::Patience;
 use crate::fetch::robots::{self, Rules};
 use crate::fetch::secret::Secret;
 use crate::fetch::wire::{self, Reply};
@@ -76,13 +77,17 @@ pub(super) struct Trouble {
 
 impl Session {
     /// One attempt: from hop to hop until something is no redirect.
-    pub(super) fn follow(&self, question: &Question<'_>) -> Result<(Url, Reply), Trouble> {
+    pub(super) fn follow(
+        &self,
+        question: &Question<'_>,
+        patience: &Patience,
+    ) -> Result<(Url, Reply), Trouble> {
         let mut url = question.url.clone();
         let mut body = question.body;
         let mut left = self.access.timeouts.total;
         for hop in 0..=self.access.limits.redirects.min(MOST_REDIRECTS) {
             let reached = |trouble: Trouble| Trouble { sent: trouble.sent || hop > 0, ..trouble };
-            let reply = self.hop(&url, body, question, &mut left).map_err(reached)?;
+            let reply = self.hop(&url, body, question, &mut left, patience).map_err(reached)?;
             self.keep_cookies(&url, &reply);
             let Some(location) = redirect(&reply) else {
                 return self.judge(url, reply, question);
@@ -126,6 +131,7 @@ impl Session {
         body: Option<Body<'_>>,
         question: &Question<'_>,
         left: &mut Duration,
+        patience: &Patience,
     ) -> Result<Reply, Trouble> {
         self.check(url)?;
         let mut delay = self.access.delay;
@@ -139,8 +145,10 @@ impl Session {
         let stopped = |Cancelled| Trouble::new(url, FaultKind::Cancelled, "");
         let clock = self.shared.options.clock.as_ref();
         let host = url.host_str().unwrap_or_default();
+        let queued = clock.elapsed();
         let permit = self.shared.hosts.enter(host, self.access.concurrency, delay, clock, &self.cancel);
         let permit = permit.map_err(stopped)?;
+        patience.excuse(clock.elapsed().saturating_sub(queued));
         if !permit.waited.is_zero() {
             self.counters.wait(permit.waited);
         }
@@ -153,7 +161,8 @@ impl Session {
         let request = self.request(url, body, question);
         let Access { timeouts, limits, .. } = &self.access;
         let begin = Instant::now();
-        let exchange = wire::exchange(&self.client, request, timeouts, limits, *left, keep, &self.counters);
+        let total = patience.left(clock.elapsed()).min(*left);
+        let exchange = wire::exchange(&self.client, request, timeouts, limits, total, keep, &self.counters);
         let outcome = self.run(exchange);
         *left = left.saturating_sub(begin.elapsed());
         let outcome = outcome.map_err(stopped)?;
@@ -328,6 +337,12 @@ impl Trouble {
 
     fn of(url: &Url, (kind, detail): Refusal) -> Self {
         Self::new(url, kind, &detail)
+    }
+
+    /// What happened, for who is told later.
+    pub(super) fn words(&self) -> String {
+        let words = format!("the last attempt {}", self.kind.sentence());
+        if self.detail.is_empty() { words } else { format!("{words}, {}", self.detail) }
     }
 
     pub(super) fn with_status_in_detail(self) -> Self {

@@ -118,6 +118,17 @@ impl Harvest {
         &self.state
     }
 
+    /// Whether a request failed, and another way to what it did not bring is being tried: until a
+    /// record comes. That there is nothing elsewhere does not end it.
+    pub fn is_failing(&self) -> bool {
+        self.memory.is_fruitless
+    }
+
+    /// Whether the last request was answered, if only by nothing.
+    pub fn is_answered(&self) -> bool {
+        self.memory.failures == 0
+    }
+
     /// Does one step: mostly one request.
     pub fn next(&mut self, transport: &dyn Transport) -> Step {
         let mut run = match self.state.run.take().map_or_else(|| self.begin(transport), Ok) {
@@ -409,6 +420,9 @@ impl Harvest {
         run.tally.records += records.len() as u64;
         run.tally.deleted += records.iter().filter(|record| record.header.deleted).count() as u64;
         run.tally.rejected += response.rejects.len() as u64;
+        if !records.is_empty() || !response.rejects.is_empty() {
+            self.memory.is_fruitless = false;
+        }
         // A reject is nothing new, but it is not the same page again either.
         fresh |= !response.rejects.is_empty() && before == 0;
         Undone { url, records, rejects: response.rejects, notices, fresh }

@@ -5,6 +5,7 @@
 //! of all headers. Nearly always there is one header in plain text, and that is fast.
 
 use super::walk::{self, Start, Step, Walk};
+use crate::diagnostic::RecordLog;
 use crate::markup::repair;
 use memchr::memmem;
 
@@ -26,7 +27,7 @@ impl Header {
     pub(super) fn of_record(record: &[u8]) -> Self {
         match Self::plain(record) {
             Some(header) => header,
-            None => Self::all(repair(record, &mut Vec::new()).as_bytes()),
+            None => Self::all(repair(record, &mut RecordLog::default()).as_bytes()),
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Memory {
     delivered: FxHashSet<u64>,
     /// and of what their headers say.
     headers: FxHashSet<u64>,
+    /// Something failed, and nothing has come since.
+    pub is_fruitless: bool,
     /// Requests that failed in a row.
     pub failures: u32,
     /// What they cost.
@@ -61,7 +63,7 @@ impl Memory {
         self.headers.contains(&header_hash(identifier, datestamp))
     }
 
-    /// A request succeeded.
+    /// A request succeeded, if only in bringing nothing.
     pub fn succeeded(&mut self) {
         self.failures = 0;
         self.patience = 0;

@@ -138,6 +138,7 @@ impl Harvest {
                 Err(other) => return Err(other.into_error(&identify)),
             }
         }
+        self.memory.is_fruitless = true;
         self.memory.failures += 1;
         self.memory.patience += trouble.cost();
         let before = self.memory.before.get_or_insert_with(|| run.tasks.clone());

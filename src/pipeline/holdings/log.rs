@@ -102,9 +102,12 @@ impl Log {
         Ok(note(graphs, time))
     }
 
-    /// Writes a part of a step; gives the time it has come to.
-    pub(super) fn part(&mut self, news: News) -> io::Result<Datestamp> {
-        self.write(news, self.last)
+    /// Writes a part of a step.
+    pub(super) fn part(&mut self, news: News) -> io::Result<()> {
+        if !news.is_empty() {
+            self.write(news, self.last)?;
+        }
+        Ok(())
     }
 
     pub(super) fn sync(&self) -> io::Result<()> {

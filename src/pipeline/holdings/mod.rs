@@ -12,10 +12,12 @@
 //! noted in the store itself ([`listed_up_to`]), so that a snapshot knows which lines it contains,
 //! whoever published it and however long after.
 //!
-//! **Nobody misses a record.** Harvesters come back with the time that the last answer told them.
-//! By a clock they would miss what was archived before that time and published after it. So they
-//! are told the second after the step that was listed: everything later has a later time, and
-//! everything earlier they have seen. Both hold whatever clocks do.
+//! **Nobody misses a record.** Harvesters come back with the time of an earlier answer. By the times
+//! of the log they would miss what was archived before that answer and published after it, so a
+//! server gives datestamps by when a step could be seen ([`visibility`]).
+//!
+//! **Made anew.** A store that takes the place of another notes a step after the other's last one
+//! ([`keep_step`]), so that no server takes the two for one.
 //!
 //! **After a kill.** Lines are on disk before their step is in the store. A kill in between leaves
 //! lines of a step that never was; the records are written again in a later one, with lines of
@@ -26,10 +28,12 @@ mod reading;
 mod renewing;
 #[cfg(test)]
 pub(super) mod tests;
+mod visibility;
 
 pub(super) use log::{Log, News};
 pub(super) use reading::Holdings;
 pub(super) use renewing::renew;
+pub(super) use visibility::{Visibility, clock};
 
 use crate::catalogue::{Backend, Catalogue, CatalogueError, Graphs, Selection};
 use crate::ontology::{pin, xsd};
@@ -47,20 +51,23 @@ pub(super) fn path(directory: &Path) -> PathBuf {
 /// Forgets what belongs to a store that is no more; says how far it was.
 pub(super) fn forget(directory: &Path) -> io::Result<Option<Datestamp>> {
     let path = path(directory);
-    if !path.try_exists()? {
-        return Ok(None);
+    let is_there = path.try_exists()?;
+    let last = if is_there { Log::open_at(&path, None)?.last() } else { None };
+    // First: a server that sees the old store must know that the log is another's.
+    let last = visibility::replace(directory, last)?;
+    if is_there {
+        std::fs::remove_file(path)?;
     }
-    let last = Log::open_at(&path, None)?.last();
-    std::fs::remove_file(path)?;
     Ok(last)
 }
 
-/// Harvesters were told this step, or the second after it: nothing new may come before it.
-pub(super) fn keep_step(catalogue: &Catalogue, told: Option<Datestamp>) -> Result<(), CatalogueError> {
+/// Notes a step after the last one of the store that this one replaces. At the same step a server would
+/// take the two for one, and harvesters would never hear of what is different.
+pub(super) fn keep_step(catalogue: &Catalogue, replaced: Option<Datestamp>) -> Result<(), CatalogueError> {
     let (backend, graphs) = (catalogue.backend(), catalogue.graphs());
-    match told {
-        Some(step) if told > listed_up_to(backend, graphs)? => {
-            backend.rewrite(vec![note(graphs, step)])?;
+    match replaced {
+        Some(last) if listed_up_to(backend, graphs)? <= replaced => {
+            backend.rewrite(vec![note(graphs, last.next())])?;
             backend.flush()
         }
         _ => Ok(()),

@@ -60,17 +60,33 @@ impl Holdings {
         }
     }
 
+    /// Whether it is at a step.
+    pub fn is_at(&self, step: Datestamp) -> bool {
+        self.step == Some(step)
+    }
+
+    /// Lets go of everything, to read it again.
+    pub fn clear(&mut self) {
+        *self = Self::new(std::mem::take(&mut self.path));
+    }
+
     /// Moves to a step: reads what was written since, or everything if the log was begun anew or the
     /// step is an earlier one.
     ///
     /// At the step that is shown the file is not looked at: while a store is made anew, readers see
     /// the snapshot of the old one, and must see its holdings.
-    pub fn show(&mut self, step: Option<Datestamp>) -> io::Result<()> {
+    ///
+    /// `date` says which datestamp a line with a time has, and is asked for each line that is read.
+    pub fn show(
+        &mut self,
+        step: Option<Datestamp>,
+        mut date: impl FnMut(Datestamp) -> Datestamp,
+    ) -> io::Result<()> {
         if step == self.step {
             return Ok(());
         }
         if step < self.step || self.is_replaced()? {
-            *self = Self::new(std::mem::take(&mut self.path));
+            self.clear();
         }
         let Some(until) = step else { return Ok(()) };
         if self.file.is_none() {
@@ -82,7 +98,7 @@ impl Holdings {
         }
         if let Some(file) = self.file.take() {
             let mut reader = BufReader::with_capacity(1 << 16, file);
-            let read = self.read_until(&mut reader, until);
+            let read = self.read_until(&mut reader, until, &mut date);
             self.file = Some(reader.into_inner());
             read?;
         }
@@ -90,7 +106,12 @@ impl Holdings {
         Ok(())
     }
 
-    fn read_until(&mut self, reader: &mut BufReader<File>, until: Datestamp) -> io::Result<()> {
+    fn read_until(
+        &mut self,
+        reader: &mut BufReader<File>,
+        until: Datestamp,
+        date: &mut impl FnMut(Datestamp) -> Datestamp,
+    ) -> io::Result<()> {
         reader.seek(SeekFrom::Start(self.read))?;
         let mut line = Vec::new();
         loop {
@@ -101,7 +122,7 @@ impl Holdings {
             }
             match Line::read(&line) {
                 Some((time, _)) if time > until => return Ok(()),
-                Some((time, line)) => self.take(time, line),
+                Some((time, line)) => self.take(date(time), line),
                 None => {}
             }
             self.read += length as u64;
@@ -142,11 +163,6 @@ impl Holdings {
             self.shelves.push(Shelf { source, types, records: 0 });
             self.shelves.len() - 1
         })
-    }
-
-    /// The step that is shown.
-    pub fn step(&self) -> Option<Datestamp> {
-        self.step
     }
 
     /// The earliest of all times.

@@ -1,7 +1,8 @@
 //! Writing a log that is missing: of a catalogue that comes from a backup or from a version that had
 //! none.
 
-use super::{Log, News, keep_step, path};
+use super::visibility::{replace, replaced};
+use super::{Log, News, keep_step, listed_up_to, path};
 use crate::archive::Kind;
 use crate::catalogue::Selection;
 use crate::pipeline::{PipelineError, Session};
@@ -15,17 +16,24 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
     let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
     let path = path(&session.home.directory);
     let position = session.catalogue.position()?;
-    if position == 0 || path.exists() {
+    let (backend, graphs) = (session.catalogue.backend(), &session.home.graphs);
+    if position == 0 || path.try_exists().map_err(failed)? {
+        // Whoever made the store anew may have been killed before it said so. One that holds nothing is
+        // yet to be made, and is not written to before.
+        let last = replaced(&session.home.directory).map_err(failed)?;
+        if last.is_some() && backend.quads(&Selection::default())?.next().is_some() {
+            keep_step(&session.catalogue, last)?;
+        }
         return Ok(());
     }
-    let graphs = &session.home.graphs;
     let part = path.with_extension("part");
     match std::fs::remove_file(&part) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
+    // Its times are not those of the log that is missing: for harvesters it is another store.
+    let last = replace(&session.home.directory, listed_up_to(backend, graphs)?).map_err(failed)?;
     let mut log = Log::open_at(&part, None).map_err(failed)?;
-    let mut last = None;
     let mut news = News::default();
     for entry in session.archive.entries(1)? {
         let entry = entry?;
@@ -48,9 +56,7 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
                     graph: Some(name.into()),
                     ..Selection::default()
                 };
-                let triples: Vec<Triple> = session
-                    .catalogue
-                    .backend()
+                let triples: Vec<Triple> = backend
                     .quads(&selection)?
                     .map(|quad| quad.map(Triple::from))
                     .collect::<Result<_, _>>()?;
@@ -61,14 +67,12 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
             }
         }
         if news.len() >= TOGETHER {
-            last = Some(log.part(std::mem::take(&mut news)).map_err(failed)?);
+            log.part(std::mem::take(&mut news)).map_err(failed)?;
         }
     }
-    if !news.is_empty() {
-        last = Some(log.part(news).map_err(failed)?);
-    }
+    log.part(news).map_err(failed)?;
     log.sync().map_err(failed)?;
-    // The store first: a kill before the renaming costs doing it again.
-    keep_step(&session.catalogue, last)?;
-    std::fs::rename(&part, &path).map_err(failed)
+    // The store first: a kill before the renaming costs doing it again. Both logs are before the step.
+    keep_step(&session.catalogue, last.max(log.last()))?;
+    crate::disk::rename(&part, &path).map_err(failed)
 }

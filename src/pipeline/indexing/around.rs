@@ -33,7 +33,7 @@ impl Around<'_> {
             return self.backend.quads(&selection)?.map(|quad| quad.map(Triple::from)).collect();
         }
         let own = |node: &NamedNode| match self.kind(node.as_str()) {
-            Some(Kind::Work | Kind::Hub) => near.whole(node, || self.own(node)),
+            Some(Kind::Work | Kind::Hub) => near.whole.get(node, || self.own(node)),
             _ => self.own(node).map(Arc::from),
         };
         let mut triples = own(iri)?.to_vec();
@@ -43,7 +43,7 @@ impl Around<'_> {
             }
         }
         for named in self.named(&triples) {
-            triples.extend_from_slice(&near.names(&named, || self.names_of(&named))?);
+            triples.extend_from_slice(&near.names.get(&named, || self.names_of(&named))?);
         }
         Ok(triples)
     }

@@ -14,38 +14,17 @@ const MOST: usize = 64 << 20;
 /// What a statement takes beside its texts.
 const STATEMENT: usize = 200;
 
-/// Statements about works and hubs, and the names of agents and subjects. The store must not change
-/// while it is used.
+/// The store must not change while it is used.
 #[derive(Default)]
 pub struct Near {
-    whole: Recent,
-    names: Recent,
-}
-
-type Read = Result<Arc<[Triple]>, CatalogueError>;
-
-impl Near {
-    /// All that is said of a work or hub.
-    pub(super) fn whole(
-        &self,
-        node: &NamedNode,
-        read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>,
-    ) -> Read {
-        self.whole.get(node, read)
-    }
-
-    /// What an agent or a subject is called.
-    pub(super) fn names(
-        &self,
-        node: &NamedNode,
-        read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>,
-    ) -> Read {
-        self.names.get(node, read)
-    }
+    /// All that is said of works and hubs.
+    pub(super) whole: Recent,
+    /// What agents and subjects are called.
+    pub(super) names: Recent,
 }
 
 #[derive(Default)]
-struct Recent(Mutex<Held>);
+pub(super) struct Recent(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
@@ -54,7 +33,12 @@ struct Held {
 }
 
 impl Recent {
-    fn get(&self, node: &NamedNode, read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>) -> Read {
+    /// What is known of a node, or is read now.
+    pub fn get(
+        &self,
+        node: &NamedNode,
+        read: impl FnOnce() -> Result<Vec<Triple>, CatalogueError>,
+    ) -> Result<Arc<[Triple]>, CatalogueError> {
         let held = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = held().known.get(node) {
             return Ok(Arc::clone(known));
@@ -92,7 +76,7 @@ mod tests {
         let mut reads = 0;
         let mut whole = |number: usize, statements: usize| {
             let about = Triple::new(node(number), rdf::TYPE, bf::WORK);
-            let found = near.whole(&node(number), || {
+            let found = near.whole.get(&node(number), || {
                 reads += 1;
                 Ok(vec![about; statements])
             });

@@ -3,8 +3,10 @@
 use super::*;
 use crate::catalogue::snapshot;
 use crate::config::Home;
+use crate::effort::Effort;
 use crate::index::{Facet, Hit, Sort};
 use crate::pipeline::{Reader, Request as Import, ResolveRequest, Shelves, Unwatched, import, resolve};
+use crate::serve::Refusal;
 use crate::serve::api::{Asked, CitationFormat, Library};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -150,46 +152,56 @@ fn what_a_kill_left_to_follow_is_followed_by_the_next_run() {
 #[test]
 fn the_library_finds_describes_and_cites() {
     let mut desk = Desk::new();
+    let effort = &Effort::unbounded();
     let shelves = Shelves::new(Arc::new(Reader::new(desk.home())));
     let asked = |text: &str| Asked { text: text.to_owned(), limit: 10, values: 10, ..Asked::default() };
-    assert!(shelves.search(&asked("walden")).is_err(), "nothing is indexed yet");
+    assert!(shelves.search(&asked("walden"), effort).is_err(), "nothing is indexed yet");
     desk.import("books", BOOKS, "2026-01-01T00:00:00Z");
     desk.resolve();
-    snapshot::publish(desk.session.catalogue.backend(), &desk.home().directory).unwrap();
+    snapshot::publish(desk.session.catalogue.backend(), &desk.home().directory, true).unwrap();
     let mut question = asked("etude muller");
     question.facets = vec!["language".to_owned()];
-    let found = shelves.search(&question).unwrap();
+    let found = shelves.search(&question, effort).unwrap();
     assert_eq!((found.total, found.hits[0].label.as_str()), (1, "Étude sur Walden"));
     assert_eq!(found.facets["language"].values[0].count, 1);
     question.filters = vec![("kind".to_owned(), "any".to_owned())];
-    assert!(shelves.search(&question).unwrap().total > 1);
+    assert!(shelves.search(&question, effort).unwrap().total > 1);
     let wrong = Asked { field: Some("colour".to_owned()), ..asked("x") };
-    assert!(shelves.search(&wrong).is_err());
+    assert!(shelves.search(&wrong, effort).is_err());
 
-    let suggested = shelves.suggest("толс", Some("name"), 5).unwrap();
+    let suggested = shelves.suggest("толс", Some("name"), 5, effort).unwrap();
     assert_eq!(suggested.len(), 1, "{suggested:?}");
-    let record = shelves.record("books", "2").unwrap().unwrap();
+    let record = shelves.record("books", "2", effort).unwrap().unwrap();
     assert_eq!((record.kind.as_str(), record.records[0].id.as_str()), ("record", "2"));
     let instance = &record.entries[0];
-    assert!(shelves.record("books", "9").unwrap().is_none());
+    assert!(shelves.record("books", "9", effort).unwrap().is_none());
 
     let work = desk.hits("война", "work").remove(0).entry.iri;
-    let found = shelves.work(work.rsplit('/').next().unwrap()).unwrap().unwrap();
+    let found = shelves.work(work.rsplit('/').next().unwrap(), effort).unwrap().unwrap();
     assert_eq!(found.instances.iter().map(|one| &one.iri).collect::<Vec<_>>(), [instance]);
-    assert!(shelves.work("0123456789abcdef").unwrap().is_none());
+    assert!(shelves.work("0123456789abcdef", effort).unwrap().is_none());
 
     let (kind, id) = instance.strip_prefix("https://c.example/").unwrap().split_once('/').unwrap();
     for format in [CitationFormat::BibTex, CitationFormat::Ris, CitationFormat::CslJson] {
-        let text = shelves.cite(kind, id, format).unwrap().unwrap();
+        let text = shelves.cite(kind, id, format, effort).unwrap().unwrap();
         assert!(text.contains("Война и мир"), "{text}");
-        assert!(shelves.export(&asked("walden"), format).unwrap().contains("Walden"));
+        assert!(shelves.export(&asked("walden"), format, effort).unwrap().contains("Walden"));
     }
-    assert!(shelves.cite("record", "books/2", CitationFormat::Ris).unwrap().is_none());
-    let feed = shelves.feed(&Asked { limit: 2, ..asked("") }, "x:own", "x:next").unwrap();
+    assert!(shelves.cite("record", "books/2", CitationFormat::Ris, effort).unwrap().is_none());
+    let feed = shelves.feed(&Asked { limit: 2, ..asked("") }, "x:own", "x:next", effort).unwrap();
     assert_eq!(feed.text.matches("<entry>").count(), 2);
     assert!(feed.text.contains("x:next") && feed.text.contains("2026-01-01T00:00:00Z"));
-    let standing = shelves.standing().unwrap();
+    let standing = shelves.standing(effort).unwrap();
     assert_eq!((standing.documents, standing.snapshot), (desk.all().len() as u64, Some(1)));
+
+    // Whoever has hung up gets nothing, and nothing is read for them.
+    drop(effort.waiter());
+    let over = Err(Refusal::TimedOut);
+    assert_eq!(shelves.search(&asked("walden"), effort).map(|_| ()), over);
+    assert_eq!(shelves.suggest("толс", None, 5, effort).map(|_| ()), over);
+    assert_eq!(shelves.record("books", "2", effort).map(|_| ()), over);
+    assert_eq!(shelves.cite(kind, id, CitationFormat::Ris, effort).map(|_| ()), over);
+    assert_eq!(shelves.feed(&asked(""), "", "", effort).map(|_| ()), over);
 }
 
 #[test]

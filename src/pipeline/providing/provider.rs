@@ -120,7 +120,9 @@ impl Provider<'_, '_> {
 
 /// A store that fails may be well again later.
 fn busy(error: &CatalogueError) -> Busy {
-    tracing::error!("an OAI-PMH request cannot be answered: {error}");
+    if !matches!(error, CatalogueError::Stopped(_)) {
+        tracing::error!("an OAI-PMH request cannot be answered: {error}");
+    }
     Busy { retry_after: RETRY_AFTER }
 }
 

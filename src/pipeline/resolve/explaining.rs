@@ -66,9 +66,9 @@ pub(super) fn not_resolved() -> ResolveError {
     ResolveError::Unknown("nothing was resolved yet; run `pinakes resolve`".to_owned())
 }
 
-/// No run has seen the record yet.
-pub(super) fn not_read(named: &Named) -> ResolveError {
-    ResolveError::Unknown(format!("`{named}` came after the last run; run `pinakes resolve`"))
+/// No run has taken the record up yet.
+pub(super) fn not_merged(named: &Named) -> ResolveError {
+    ResolveError::Unknown(format!("`{named}` is not in the merged catalogue yet; run `pinakes resolve`"))
 }
 
 /// The profile that things of a kind are compared by.
@@ -98,6 +98,13 @@ pub(super) fn explain_things(
 ) -> Result<Explanation, PipelineError> {
     if left.kind != right.kind {
         return Err(not_alike(left.kind, right.kind).into());
+    }
+    // Learning reads records, too, without making entries of them.
+    let finder = Finder { session, cache };
+    for thing in [left, right] {
+        if finder.members(finder.entry_of(thing)?)?.is_empty() {
+            return Err(not_merged(&thing.named).into());
+        }
     }
     let beside = Beside::new(session, texts, cache, left.kind, &[left, right])?;
     let (Some(a), Some(b)) = (beside.id(left), beside.id(right)) else { return Err(not_resolved().into()) };
@@ -142,7 +149,7 @@ impl<'a> Beside<'a> {
             let key = entity_key(&thing.named.id, &thing.node);
             let record = builder.record(&thing.named.source, &key);
             let Some(reading) = cache.reading(&thing.named.source, &thing.named.id)? else {
-                return Err(not_read(&thing.named).into());
+                return Err(not_merged(&thing.named).into());
             };
             for row in reading.rows.iter().filter(|row| row.asked == asked && !row.feature.is_empty()) {
                 if reading.found.get(row.entity).is_some_and(|found| found.node == thing.node) {

@@ -7,10 +7,11 @@
 use super::texts::ProfileText;
 use super::{PipelineError, ResolveError};
 use crate::config::Home;
+use crate::disk::{self, Readers};
 use crate::resolve::increment::State;
 use crate::resolve::score::Model;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::PathBuf;
 
 /// Where the state of one profile lies.
@@ -53,14 +54,10 @@ impl Keeping {
 
     /// Keeps a state; a kill leaves the old one or the new one.
     pub fn write(&self, state: &State) -> Result<(), PipelineError> {
-        let write = || -> io::Result<()> {
-            let beside = self.path.with_extension("state.new");
-            let mut file = BufWriter::new(File::create(&beside)?);
-            file.write_all(&self.fingerprint(&state.model))?;
-            state.write(&mut file)?;
-            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            std::fs::rename(beside, &self.path)
-        };
-        write().map_err(|error| ResolveError::Cache(error.to_string()).into())
+        let written = disk::replace(&self.path, Readers::Usual, |mut out| {
+            out.write_all(&self.fingerprint(&state.model))?;
+            state.write(&mut out)
+        });
+        written.map_err(|error| ResolveError::Cache(error.to_string()).into())
     }
 }

@@ -214,6 +214,7 @@ pub fn resolve(
         entities: &entities,
         groups: &groups,
         naming: &naming,
+        people_are_silent: session.catalogue.people().is_silent()?,
     };
     writer.write(&merging, &decided, &mut resolved, watch)?;
     if !request.dry_run {

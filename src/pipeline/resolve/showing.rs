@@ -2,7 +2,7 @@
 
 use super::cache::{Cache, EntryKey};
 use super::entity::{Description, Kind};
-use super::explaining::{not_read, not_resolved};
+use super::explaining::{not_merged, not_resolved};
 use super::finding::{Finder, Thing};
 use super::{PipelineError, texts_of};
 use crate::catalogue::Catalogue;
@@ -88,8 +88,8 @@ pub fn show_entry(session: &Session, name: &str) -> Result<ShownEntry, PipelineE
     let entry = graphs.entry(key.0.name(), key.1);
     let members = finder.members(key)?;
     if members.is_empty() {
-        let unseen = finder.thing(name).map(|thing| not_read(&thing.named));
-        return Err(unseen.unwrap_or_else(|_| not_resolved()).into());
+        // A name of an entry that has no members was refused above.
+        return Err(not_merged(&finder.thing(name)?.named).into());
     }
     let mut values: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     let mut content_types = Vec::new();

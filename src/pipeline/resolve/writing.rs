@@ -2,7 +2,8 @@
 //!
 //! An entry is written when its members are others than before, or when one of its records says
 //! something else or names something else. The first master goes through the bulk loader at once,
-//! all or nothing. Later changes are one transaction as long as they are not too many. The cache
+//! all or nothing. Later changes are one transaction as long as they are not too many. What people
+//! added to an entry stays, and what they took away stays away ([`crate::catalogue::People`]). The cache
 //! marks what is about to be written before, and notes it after the store is flushed; so a run after
 //! a kill looks at these entries again and trusts nothing about them.
 
@@ -15,7 +16,7 @@ use super::naming::Naming;
 use super::texts::Texts;
 use super::{PipelineError, ResolveError, Resolved};
 use crate::archive::PayloadHash;
-use crate::catalogue::{CatalogueError, Selection};
+use crate::catalogue::{CatalogueError, Selection, Words};
 use crate::ontology::{dcterms, pin, prov, rdf, skos, xsd};
 use crate::pipeline::{Session, Watch};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
@@ -57,6 +58,8 @@ pub(super) struct Writer<'a> {
     pub entities: &'a Entities,
     pub groups: &'a Groups,
     pub naming: &'a Naming,
+    /// Nobody wrote into the merged catalogue, so nobody has to be asked about.
+    pub people_are_silent: bool,
 }
 
 impl Writer<'_> {
@@ -147,10 +150,12 @@ impl Writer<'_> {
     fn load(&self, merging: &Merging<'_>, due: &Due, watch: &mut dyn Watch) -> Result<(), PipelineError> {
         let backend = self.session.catalogue.backend();
         let resolution = GraphName::from(self.session.home.graphs.resolution());
+        let people = self.session.catalogue.people().all()?;
         if self.cache.number(LOADING)? > 0 || self.session.catalogue.has_master()? {
-            // What a killed run left here, nobody knows any more.
-            backend.clear(&GraphName::DefaultGraph)?;
-            backend.clear(&resolution)?;
+            // What a killed run left here, nobody knows any more. The resolution goes first: without
+            // it what is left of the master is not taken for one.
+            backend.clear(&resolution, &FxHashSet::default())?;
+            backend.clear(&GraphName::DefaultGraph, &people.added)?;
         }
         self.cache.write(|tables| {
             tables.set_number(UNINDEXED, 1)?;
@@ -173,7 +178,7 @@ impl Writer<'_> {
                 &due.entries,
                 |merged| {
                     written.push((merged.key, merged.hashes));
-                    piece.extend(merged.quads);
+                    piece.extend(people.without_removed(merged.quads)?);
                     if piece.len() >= PIECE {
                         sender.send(Ok(std::mem::take(&mut piece))).map_err(|_| gone())?;
                     }
@@ -214,7 +219,8 @@ impl Writer<'_> {
         batch.added.extend(due.records.iter().map(|(key, _)| self.status(key)));
         batch.removed.extend(due.gone.iter().map(|key| self.status(key)));
         for key in &due.removed {
-            batch.removed.extend(self.stored(*key)?);
+            let words = self.words(*key)?;
+            batch.removed.extend(self.stored(*key, &words)?);
             batch.entries.push((*key, None));
         }
         let (mut changed, mut done) = (0, 0);
@@ -226,12 +232,13 @@ impl Writer<'_> {
                 if before == Some(&merged.hashes) {
                     return Ok(());
                 }
+                let words = self.words(merged.key)?;
                 if before.is_some() {
                     changed += 1;
-                    batch.removed.extend(self.stored(merged.key)?);
+                    batch.removed.extend(self.stored(merged.key, &words)?);
                 }
                 batch.entries.push((merged.key, Some(merged.hashes)));
-                batch.added.extend(merged.quads);
+                batch.added.extend(words.without_removed(merged.quads)?);
                 if batch.added.len() + batch.removed.len() >= AT_ONCE {
                     self.flush(std::mem::take(&mut batch))?;
                 }
@@ -266,11 +273,22 @@ impl Writer<'_> {
         })
     }
 
-    /// What the store has of an entry.
-    fn stored(&self, (kind, id): EntryKey) -> Result<Vec<Quad>, PipelineError> {
+    /// What people said of an entry.
+    fn words(&self, (kind, id): EntryKey) -> Result<Words, PipelineError> {
+        let (graphs, people) = (&self.session.home.graphs, self.session.catalogue.people());
+        Ok(if self.people_are_silent {
+            Words::default()
+        } else {
+            people.about(&graphs.entry(kind.name(), id))?
+        })
+    }
+
+    /// What the store has of an entry, without what people added.
+    fn stored(&self, (kind, id): EntryKey, words: &Words) -> Result<Vec<Quad>, PipelineError> {
         let graphs = &self.session.home.graphs;
         let catalogue = &self.session.catalogue;
-        let mut quads = catalogue.described(&graphs.entry(kind.name(), id), &GraphName::DefaultGraph)?;
+        let mut quads = catalogue.entry(&graphs.entry(kind.name(), id), words)?;
+        quads.retain(|quad| !words.added.contains(quad));
         quads.extend(catalogue.described(&graphs.merge(kind.name(), id), &graphs.resolution().into())?);
         Ok(quads)
     }

@@ -3,34 +3,36 @@
 //!
 //! The server's own process holds neither the archive nor the store: commands write beside it, and
 //! publish what they wrote ([`Catalogue::publish`]). What a token holder changes goes through
-//! [`writing`], one thread that opens the catalogue like any other command, for as long as there is
+//! [`writing`], one process that opens the catalogue like any other command, for as long as there is
 //! something to do.
 
+mod backup;
 mod codes;
+mod datasets;
 mod describing;
+mod names;
 mod writing;
 
 use crate::catalogue::pool::{self, Pool};
 use crate::catalogue::results::RowFormat;
-use crate::catalogue::{Catalogue, CatalogueError, guard, query_text, snapshot};
+use crate::catalogue::{Bounded, Catalogue, CatalogueError, guard, query_text, snapshot};
 use crate::config::Home;
+use crate::effort::Effort;
+use crate::pipeline::library::stopped;
 use crate::pipeline::{PipelineError, Providing, Reader, Session, Shelves, Watch};
 use crate::serve::{
-    Content, Description, GraphWrite, Holder, Later, OaiAnswer, Question, Refusal, Reply, Service,
-    Statistics, Status, Update, Written,
+    Aside, Content, Description, GraphWrite, Holder, Later, OaiAnswer, QueryLimits, Question, Refusal, Reply,
+    Service, Statistics, Status, Update, Written,
 };
 use oxrdf::{GraphName, NamedNode};
 use oxrdfio::RdfFormat;
 use sparesults::QueryResultsFormat;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+pub use writing::write_for_server;
 use writing::{Job, Writer};
-
-/// How much of a graph the graph store gives at once.
-const GRAPH_LIMITS: pool::Limits =
-    pool::Limits { time: Duration::from_secs(60), memory: 1 << 30, rows: 10_000_000, bytes: 2 << 30 };
 
 /// A catalogue that is served.
 pub struct Served {
@@ -41,8 +43,10 @@ pub struct Served {
     quick: usize,
     memory: u64,
     writer: Option<Writer>,
-    providing: Arc<Providing>,
+    providing: Providing,
     reader: Arc<Reader>,
+    /// Where descriptions are made.
+    aside: Aside,
     _serving: snapshot::Serving,
 }
 
@@ -50,10 +54,10 @@ pub struct Served {
 #[derive(Debug, Clone)]
 pub struct Serving {
     pub pool: pool::Settings,
-    /// Nobody may write.
-    pub read_only: bool,
-    /// How long a change may wait for other writers.
-    pub patience: Duration,
+    /// The arguments with which the program calls [`write_for_server`]; without them nobody may write.
+    pub writer: Option<Vec<OsString>>,
+    /// How long evaluating one change may take.
+    pub update_time: Duration,
 }
 
 impl Served {
@@ -67,11 +71,19 @@ impl Served {
         }
         let reader = Arc::new(Reader::new(&home));
         let session = Session::read_archive(home.clone(), watch)?;
-        let providing = Providing::new(&home, Arc::clone(session.concordances())).map_err(failed)?;
+        // Not kept alive by a thread that nobody waits for: a store must be closed before the end.
+        let source = Arc::downgrade(&reader);
+        let newest = move || match source.upgrade() {
+            Some(reader) => reader.catalogue().map(|(_, catalogue)| catalogue),
+            None => Err(CatalogueError::NoSuchSnapshot(0)),
+        };
+        let providing = Providing::new(&home, Arc::clone(session.concordances()), newest).map_err(failed)?;
         drop(session);
         let pool::Settings { program, quick, limits, .. } = settings.pool.clone();
         let pool = Pool::new(settings.pool).map_err(failed)?;
-        let writer = (!settings.read_only).then(|| Writer::new(home.clone(), settings.patience));
+        let writer =
+            settings.writer.map(|arguments| Writer::new(program.clone(), arguments, settings.update_time));
+        let writer = writer.transpose().map_err(failed)?;
         Ok(Self {
             home,
             program,
@@ -79,8 +91,9 @@ impl Served {
             quick,
             memory: limits.memory,
             writer,
-            providing: Arc::new(providing),
+            providing,
             reader,
+            aside: Aside::new(limits.time),
             _serving: serving,
         })
     }
@@ -90,10 +103,8 @@ impl Served {
         Shelves::new(Arc::clone(&self.reader))
     }
 
-    /// The catalogue as of the newest snapshot.
-    fn catalogue(&self) -> Result<Arc<Catalogue>, Refusal> {
-        let newest = self.reader.catalogue().map_err(|error| Refusal::Io(error.to_string()))?;
-        Ok(newest.1)
+    fn pool_limits(&self, limits: QueryLimits) -> pool::Limits {
+        pool::Limits { time: limits.time, rows: limits.rows, bytes: limits.bytes, memory: self.memory }
     }
 
     async fn ask(&self, question: pool::Question) -> Result<Reply, Refusal> {
@@ -113,11 +124,43 @@ impl Served {
     /// Does something that waits for the disk.
     async fn aside<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Catalogue) -> Result<T, CatalogueError> + Send + 'static,
+        work: impl FnOnce(&Arc<Catalogue>, &Effort) -> Result<T, CatalogueError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let catalogue = self.catalogue()?;
-        let done = tokio::task::spawn_blocking(move || work(&catalogue)).await;
-        done.map_err(|error| Refusal::Io(error.to_string()))?.map_err(|error| Refusal::Io(error.to_string()))
+        let reader = Arc::clone(&self.reader);
+        let work = move |effort: &Effort| {
+            // Opening a newer snapshot waits for the disk, too.
+            let (_, catalogue) = reader.catalogue()?;
+            work(&catalogue, effort)
+        };
+        self.aside.run(move |effort| work(effort).map_err(unread)).await
+    }
+
+    /// A whole graph, which is the default graph of the question.
+    async fn whole_graph(
+        &self,
+        default_graphs: Vec<String>,
+        format: RdfFormat,
+        limits: QueryLimits,
+    ) -> Result<Reply, Refusal> {
+        let text = query_text("serve/graph").map_err(unread)?;
+        let question = pool::Question {
+            text: text.to_owned(),
+            default_graphs,
+            union: Some(false),
+            graph: Some(format),
+            limits: Some(self.pool_limits(limits)),
+            ..pool::Question::default()
+        };
+        self.ask(question).await.map_err(|refused| match refused {
+            Refusal::TooLarge(_) => {
+                let QueryLimits { rows, bytes, .. } = limits;
+                Refusal::TooLarge(format!(
+                    "the graph has more than {rows} statements or {bytes} bytes; ask for parts of it by \
+                     SPARQL, with a token for more at once, or export it by `pinakes export --graph`"
+                ))
+            }
+            refused => refused,
+        })
     }
 
     fn writer(&self) -> Result<&Writer, Refusal> {
@@ -143,42 +186,39 @@ impl Service for Served {
                 union: None,
                 rows: row_format(question.results),
                 graph: Some(question.graph),
-                limits: Some(pool::Limits {
-                    time: limits.time,
-                    rows: limits.rows,
-                    bytes: limits.bytes,
-                    memory: self.memory,
-                }),
+                limits: Some(self.pool_limits(limits)),
             })
             .await
         })
     }
 
-    fn update(&self, update: Update, by: Holder) -> Later<'_, Result<(), Refusal>> {
+    fn update(&self, update: Update, by: Holder) -> Later<'_, Result<Written, Refusal>> {
         Box::pin(async move {
             let writer = self.writer()?;
-            guard::check_update(&update.text).map_err(|refused| refusal(refused.into()))?;
-            // Parsing recurses: not on the small stack of a worker thread.
-            let base = self.home.graphs.base().to_owned();
-            let (parsed, by) = writing::on_large_stack(move || {
-                let parsed = update.parse(&base, &by);
-                (parsed, by)
+            // A first look costs no process; the one that writes looks again.
+            guard::check_update(&update.text).map_err(|refused| match refused {
+                guard::Refusal::BlankNode(_) => Refusal::Malformed(refused.to_string()),
+                refused => refusal(refused.into()),
             })?;
-            writer.run(Job::Update(parsed?), by).await.map(|_| ())
+            writer.run(Job::Update(update), by).await
         })
     }
 
-    fn graph(&self, name: GraphName, format: RdfFormat) -> Later<'_, Result<Option<Reply>, Refusal>> {
+    fn graph(
+        &self,
+        name: GraphName,
+        format: RdfFormat,
+        limits: QueryLimits,
+    ) -> Later<'_, Result<Option<Reply>, Refusal>> {
         Box::pin(async move {
             let GraphName::NamedNode(node) = name else {
-                let question = whole_graph(Vec::new(), format)?;
-                return self.ask(question).await.map(Some);
+                return self.whole_graph(Vec::new(), format, limits).await.map(Some);
             };
             let asked = node.clone();
-            if !self.aside(move |catalogue| catalogue.backend().has_graph(&asked)).await? {
+            if !self.aside(move |catalogue, _| catalogue.backend().has_graph(&asked)).await? {
                 return Ok(None);
             }
-            self.ask(whole_graph(vec![node.into_string()], format)?).await.map(Some)
+            self.whole_graph(vec![node.into_string()], format, limits).await.map(Some)
         })
     }
 
@@ -187,32 +227,25 @@ impl Service for Served {
     }
 
     fn describe(&self, iri: NamedNode) -> Later<'_, Result<Option<Description>, Refusal>> {
-        Box::pin(self.aside(move |catalogue| describing::describe(catalogue, iri)))
+        Box::pin(self.aside(move |catalogue, effort| {
+            describing::describe(&Bounded::new(catalogue, effort, describing::MOST_READ), iri)
+        }))
     }
 
     fn oai(&self, arguments: String) -> Later<'_, Result<OaiAnswer, Refusal>> {
-        Box::pin(async move {
-            let catalogue = self.catalogue()?;
-            let providing = Arc::clone(&self.providing);
-            let answer = tokio::task::spawn_blocking(move || providing.answer(catalogue, arguments)).await;
-            answer.map_err(|error| Refusal::Io(error.to_string()))
-        })
+        Box::pin(async move { Ok(self.providing.answer(arguments).await) })
     }
 
     fn backup(&self) -> Later<'_, Result<String, Refusal>> {
-        Box::pin(async move {
-            // A command like any other: it reads beside the server, and waits for writers.
-            let (program, directory) = (self.program.clone(), self.home.directory.clone());
-            let copied = tokio::task::spawn_blocking(move || back_up(&program, &directory)).await;
-            copied.map_err(|error| Refusal::Io(error.to_string()))?
-        })
+        Box::pin(backup::back_up(&self.program, &self.home.directory))
     }
 
     fn statistics(&self) -> Later<'_, Statistics> {
         // Counting statements would take a walk over all of them; documents are counted already.
         let reader = Arc::clone(&self.reader);
         Box::pin(async move {
-            let counted = tokio::task::spawn_blocking(move || reader.index().ok().map(|index| index.len()));
+            let counted =
+                self.aside.run(move |_| Ok::<_, Refusal>(reader.index().ok().map(|index| index.len())));
             Statistics { entities: counted.await.ok().flatten(), ..Statistics::default() }
         })
     }
@@ -233,17 +266,13 @@ impl Service for Served {
     }
 }
 
-/// The whole of one graph, or of the default graph alone.
-fn whole_graph(default_graphs: Vec<String>, format: RdfFormat) -> Result<pool::Question, Refusal> {
-    let text = query_text("serve/graph").map_err(|error| Refusal::Io(error.to_string()))?;
-    Ok(pool::Question {
-        text: text.to_owned(),
-        default_graphs,
-        union: Some(false),
-        graph: Some(format),
-        limits: Some(GRAPH_LIMITS),
-        ..pool::Question::default()
-    })
+/// Why the server's own process did not read something.
+fn unread(error: CatalogueError) -> Refusal {
+    match error {
+        CatalogueError::Stopped(spent) => stopped(spent),
+        CatalogueError::TooMuch(_) => Refusal::TooLarge(error.to_string()),
+        error => Refusal::Io(error.to_string()),
+    }
 }
 
 fn row_format(format: QueryResultsFormat) -> RowFormat {
@@ -286,24 +315,4 @@ fn refusal(refused: pool::Refusal) -> Refusal {
         pool::Refusal::Died => Refusal::Died,
         _ => Refusal::Io(message),
     }
-}
-
-/// Copies a catalogue beside itself; says where to.
-fn back_up(program: &Path, directory: &Path) -> Result<String, Refusal> {
-    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
-    let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    let place = directory.with_file_name(format!("{name}.backup-{time}"));
-    let done = Command::new(program)
-        .arg("--catalogue")
-        .arg(directory)
-        .args(["backup", "--quiet"])
-        .arg(&place)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| Refusal::Io(error.to_string()))?;
-    if done.status.success() {
-        return Ok(place.display().to_string());
-    }
-    let message = String::from_utf8_lossy(&done.stderr).trim().to_owned();
-    Err(Refusal::Unavailable { message, retry_after: 10 })
 }

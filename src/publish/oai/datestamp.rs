@@ -5,10 +5,12 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A moment in UTC, to the second, between the years 1 and 9999.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Datestamp(DateTime);
 
 /// How finely a harvester named a moment.
@@ -40,6 +42,11 @@ impl Datestamp {
         Self(self.0.checked_add(jiff::SignedDuration::from_secs(1)).unwrap_or(self.0))
     }
 
+    /// A second earlier.
+    pub fn previous(self) -> Self {
+        Self(self.0.checked_sub(jiff::SignedDuration::from_secs(1)).unwrap_or(self.0))
+    }
+
     /// Reads `YYYY-MM-DDThh:mm:ssZ`, and nothing else.
     pub fn parse(text: &str) -> Option<Self> {
         let has_shape = has_shape(text, "dddd-dd-ddTdd:dd:ddZ");
@@ -58,6 +65,20 @@ impl Datestamp {
         let whole = jiff::Timestamp::from_second(time.as_second()).ok()?;
         let time = TimeZone::UTC.to_datetime(whole);
         (time.year() > 0).then_some(Self(time))
+    }
+}
+
+impl TryFrom<String> for Datestamp {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is no datestamp"))
+    }
+}
+
+impl From<Datestamp> for String {
+    fn from(stamp: Datestamp) -> Self {
+        stamp.to_string()
     }
 }
 

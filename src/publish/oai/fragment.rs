@@ -4,17 +4,17 @@
 //! read once before it is taken over, and left out and told where it does not hold.
 
 use super::repository::Format;
-use crate::publish::write::xml::is_allowed;
+use crate::markup::{is_forbidden, replaced};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::{NsReader, XmlVersion};
 
 /// The element of a record, ready to stand inside `metadata`; `None` if it is none.
 ///
-/// A declaration before it goes, as do characters that XML cannot hold; where the format wants it,
-/// the element is told where its schema lies.
+/// A declaration before it goes, and characters that XML forbids are replaced; where the format wants
+/// it, the element is told where its schema lies.
 pub fn element(xml: &str, format: &Format) -> Option<String> {
-    let clean: String = xml.chars().filter(|c| is_allowed(*c)).collect();
+    let clean = replaced(xml);
     let mut reader = NsReader::from_str(&clean);
     reader.config_mut().check_comments = true;
     let (mut depth, mut roots) = (0_usize, 0_usize);
@@ -43,7 +43,7 @@ pub fn element(xml: &str, format: &Format) -> Option<String> {
             Event::GeneralRef(reference) => {
                 let name = reference.xml10_content();
                 let is_good = match reference.resolve_char_ref().ok()? {
-                    Some(c) => is_allowed(c),
+                    Some(c) => !is_forbidden(c),
                     None => PREDEFINED.contains(&&*name),
                 };
                 if !is_good || depth == 0 {
@@ -88,7 +88,7 @@ fn has_good_attributes(tag: &BytesStart<'_>, reader: &mut NsReader<&[u8]>) -> bo
             let value = attribute.normalized_value(XmlVersion::Implicit1_0);
             is_known
                 && !attribute.value.contains('<')
-                && value.is_ok_and(|value| value.chars().all(is_allowed))
+                && value.is_ok_and(|value| !value.contains(is_forbidden))
         })
     })
 }
@@ -107,7 +107,7 @@ mod tests {
             assert_eq!(taken(good).as_deref(), Some(good));
         }
         assert_eq!(taken("<?xml version=\"1.0\"?>\n <!-- c --> <a/>\n").as_deref(), Some("<a/>"));
-        assert_eq!(taken("<a>\u{1}x\u{ffff}</a>").as_deref(), Some("<a>x</a>"));
+        assert_eq!(taken("<a>\u{1}x\u{ffff}</a>").as_deref(), Some("<a>\u{fffd}x\u{fffd}</a>"));
     }
 
     #[test]

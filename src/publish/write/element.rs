@@ -4,8 +4,9 @@ use super::{marcxml, oai_dc};
 use crate::ontology::prefixes;
 use crate::publish::Target;
 use crate::record::Record;
+use crate::statements::Writer;
 use oxrdf::{Term, Triple};
-use oxrdfio::{RdfFormat, RdfSerializer};
+use oxrdfio::RdfFormat;
 use std::io;
 
 /// The element of a record; `None` for a target that is not written in XML.
@@ -29,15 +30,12 @@ fn rdf_xml(triples: &[Triple]) -> io::Result<String> {
             triple.predicate.as_str().starts_with(namespace) || class.starts_with(namespace)
         })
     };
-    let mut serializer = RdfSerializer::from_format(RdfFormat::RdfXml);
-    for (prefix, namespace) in prefixes().filter(|(_, namespace)| is_used(namespace)) {
-        serializer = serializer.with_prefix(prefix, namespace).map_err(io::Error::other)?;
-    }
-    let mut serializer = serializer.for_writer(Vec::new());
+    let used = prefixes().filter(|(_, namespace)| is_used(namespace));
+    let mut writer = Writer::new(Vec::new(), RdfFormat::RdfXml, used)?;
     for triple in triples {
-        serializer.serialize_triple(triple)?;
+        writer.triple(triple)?;
     }
-    String::from_utf8(serializer.finish()?).map_err(io::Error::other)
+    String::from_utf8(writer.finish()?).map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ use super::Target;
 use crate::diagnostic::Diagnostic;
 use crate::ontology::prefixes;
 use crate::record::Record;
-use oxrdfio::{RdfFormat, RdfSerializer, WriterQuadSerializer};
+use crate::statements::Writer;
+use oxrdfio::RdfFormat;
 use std::io::{self, Write};
 
 /// Writes records of one target.
@@ -27,7 +28,7 @@ pub struct RecordWriter<W: Write> {
 enum Out<W: Write> {
     Iso2709(W),
     Xml(W, Target),
-    Rdf(Box<WriterQuadSerializer<W>>),
+    Rdf(Box<Writer<W>>),
 }
 
 impl<W: Write> RecordWriter<W> {
@@ -43,13 +44,7 @@ impl<W: Write> RecordWriter<W> {
                 out.write_all(oai_dc::OPEN.as_bytes())?;
                 Out::Xml(out, target)
             }
-            Target::Bibframe => {
-                let mut serializer = RdfSerializer::from_format(format);
-                for (prefix, namespace) in prefixes() {
-                    serializer = serializer.with_prefix(prefix, namespace).map_err(io::Error::other)?;
-                }
-                Out::Rdf(Box::new(serializer.for_writer(out)))
-            }
+            Target::Bibframe => Out::Rdf(Box::new(Writer::new(out, format, prefixes())?)),
         };
         Ok(Self { out })
     }
@@ -64,13 +59,18 @@ impl<W: Write> RecordWriter<W> {
             }
             Out::Xml(out, Target::OaiDc) => out.write_all(oai_dc::record(record).as_bytes())?,
             Out::Xml(out, _) => out.write_all(marcxml::record(record).as_bytes())?,
-            Out::Rdf(serializer) => {
+            Out::Rdf(writer) => {
                 for triple in &record.triples {
-                    serializer.serialize_triple(triple)?;
+                    writer.triple(triple)?;
                 }
             }
         }
         Ok(None)
+    }
+
+    /// How many statements were left out, because the syntax cannot say them.
+    pub fn left_out(&self) -> u64 {
+        if let Out::Rdf(writer) = &self.out { writer.left_out() } else { 0 }
     }
 
     /// Closes what was opened and gives the file back.
@@ -82,7 +82,7 @@ impl<W: Write> RecordWriter<W> {
                 out.write_all(close.as_bytes())?;
                 Ok(out)
             }
-            Out::Rdf(serializer) => serializer.finish(),
+            Out::Rdf(writer) => writer.finish(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Text in XML.
 
-/// Escapes a text for content and attributes; characters that XML cannot hold are left out.
+use crate::markup::{REPLACEMENT, is_forbidden};
+
+/// Escapes a text for content and attributes; characters that XML forbids are replaced.
 pub fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -9,8 +11,8 @@ pub fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\t' | '\n' | '\r' => out.push(' '),
-            other if is_allowed(other) => out.push(other),
-            _ => {}
+            other if is_forbidden(other) => out.push(REPLACEMENT),
+            other => out.push(other),
         }
     }
 }
@@ -33,9 +35,4 @@ pub fn attribute(out: &mut String, name: &str, value: &str) {
     out.push_str("=\"");
     escape(value, out);
     out.push('"');
-}
-
-/// Whether XML 1.0 can hold a character.
-pub fn is_allowed(c: char) -> bool {
-    !matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }

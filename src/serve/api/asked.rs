@@ -1,7 +1,7 @@
 //! What a request to the API asks for, from its query string and within bounds.
 //!
-//! What is not known is left alone, as clients add things of their own; what is known and wrong is
-//! a problem that says what is expected.
+//! A value that is wrong is a problem that says what is expected. Names that no route knows never
+//! come here ([`parameters`](super::parameters)); one that another route knows is left alone.
 
 use crate::serve::problem::Problem;
 use axum::http::Uri;
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_search_is_read_from_the_query_string() {
-        let asked = read("q=l%27%C3%A9t%C3%A9&language=fr&language=it&year=1900..1950&facets=type,%20source&expand=true&sort=newest&limit=5&utm=x").expect("a search");
+        let asked = read("q=l%27%C3%A9t%C3%A9&language=fr&language=it&year=1900..1950&facets=type,%20source&expand=true&sort=newest&limit=5").expect("a search");
         assert_eq!(asked.text, "l'été");
         let filters = [("language", "fr"), ("language", "it")].map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(asked.filters, filters);

@@ -1,36 +1,50 @@
 //! What the API asks of the catalogue behind it, in plain values.
 //!
 //! Whoever implements [`Library`] knows index and store; calls may wait for disks, and each takes
-//! little: pages, lists and texts have bounds that [`super::asked`] knows.
+//! little: pages, lists and texts have bounds that [`super::asked`] knows. Between its steps it asks its
+//! [`Effort`] whether to go on.
 
 use super::Facets;
 use super::asked::Asked;
+use crate::effort::Effort;
 use crate::serve::Refusal;
 use serde::Serialize;
 
 /// The catalogue, as the API sees it.
 pub trait Library: Send + Sync + 'static {
-    fn search(&self, asked: &Asked) -> Result<Found, Refusal>;
+    fn search(&self, asked: &Asked, effort: &Effort) -> Result<Found, Refusal>;
 
     /// Labels that begin so: of titles, names or subjects, or of all.
-    fn suggest(&self, text: &str, of: Option<&str>, limit: usize) -> Result<Vec<Suggested>, Refusal>;
+    fn suggest(
+        &self,
+        text: &str,
+        of: Option<&str>,
+        limit: usize,
+        effort: &Effort,
+    ) -> Result<Vec<Suggested>, Refusal>;
 
     /// What a record says; none if there is no such record.
-    fn record(&self, source: &str, id: &str) -> Result<Option<Described>, Refusal>;
+    fn record(&self, source: &str, id: &str, effort: &Effort) -> Result<Option<Described>, Refusal>;
 
     /// A work or hub with all its instances; none if there is none of this number.
-    fn work(&self, id: &str) -> Result<Option<Work>, Refusal>;
+    fn work(&self, id: &str, effort: &Effort) -> Result<Option<Work>, Refusal>;
 
     /// The entries that a search finds, as citations.
-    fn export(&self, asked: &Asked, format: CitationFormat) -> Result<String, Refusal>;
+    fn export(&self, asked: &Asked, format: CitationFormat, effort: &Effort) -> Result<String, Refusal>;
 
     /// One entry as a citation; none if there is no such entry.
-    fn cite(&self, kind: &str, id: &str, format: CitationFormat) -> Result<Option<String>, Refusal>;
+    fn cite(
+        &self,
+        kind: &str,
+        id: &str,
+        format: CitationFormat,
+        effort: &Effort,
+    ) -> Result<Option<String>, Refusal>;
 
     /// What a search finds as a feed, given where it is found and where it goes on.
-    fn feed(&self, asked: &Asked, own: &str, next: &str) -> Result<Written, Refusal>;
+    fn feed(&self, asked: &Asked, own: &str, next: &str, effort: &Effort) -> Result<Written, Refusal>;
 
-    fn standing(&self) -> Result<Standing, Refusal>;
+    fn standing(&self, effort: &Effort) -> Result<Standing, Refusal>;
 }
 
 /// What a search found.

@@ -14,7 +14,7 @@ const BASE: &str = "https://library.example/catalogue/";
 struct OneBook;
 
 impl Library for OneBook {
-    fn search(&self, asked: &Asked) -> Result<Found, Refusal> {
+    fn search(&self, asked: &Asked, _: &Effort) -> Result<Found, Refusal> {
         if asked.field.as_deref() == Some("colour") {
             return Err(Refusal::Malformed("`field` is none".to_owned()));
         }
@@ -25,17 +25,23 @@ impl Library for OneBook {
         Ok(Found { total: 1, offset: asked.offset, limit: asked.limit, hits: vec![hit], facets })
     }
 
-    fn suggest(&self, text: &str, of: Option<&str>, limit: usize) -> Result<Vec<Suggested>, Refusal> {
+    fn suggest(
+        &self,
+        text: &str,
+        of: Option<&str>,
+        limit: usize,
+        _: &Effort,
+    ) -> Result<Vec<Suggested>, Refusal> {
         let label = format!("{text} {of:?}");
         Ok(vec![Suggested { label, of: "title", iri: None, count: 1 }; limit.min(1)])
     }
 
-    fn record(&self, source: &str, id: &str) -> Result<Option<Described>, Refusal> {
+    fn record(&self, source: &str, id: &str, _: &Effort) -> Result<Option<Described>, Refusal> {
         let label = format!("{source} {id}");
         Ok((source == "loc").then(|| Described { label, ..Described::default() }))
     }
 
-    fn work(&self, id: &str) -> Result<Option<Work>, Refusal> {
+    fn work(&self, id: &str, _: &Effort) -> Result<Option<Work>, Refusal> {
         Ok(match id {
             "00000000000000aa" => Some(Work::default()),
             "00000000000000bb" => {
@@ -46,25 +52,31 @@ impl Library for OneBook {
         })
     }
 
-    fn export(&self, asked: &Asked, format: CitationFormat) -> Result<String, Refusal> {
+    fn export(&self, asked: &Asked, format: CitationFormat, _: &Effort) -> Result<String, Refusal> {
         Ok(format!("{format:?} {}", asked.limit))
     }
 
-    fn cite(&self, kind: &str, _: &str, format: CitationFormat) -> Result<Option<String>, Refusal> {
+    fn cite(
+        &self,
+        kind: &str,
+        _: &str,
+        format: CitationFormat,
+        _: &Effort,
+    ) -> Result<Option<String>, Refusal> {
         Ok((kind == "instance").then(|| format!("{format:?}")))
     }
 
-    fn feed(&self, _: &Asked, own: &str, next: &str) -> Result<Written, Refusal> {
+    fn feed(&self, _: &Asked, own: &str, next: &str, _: &Effort) -> Result<Written, Refusal> {
         Ok(Written { text: format!("{own} {next}"), media_type: "application/atom+xml; charset=utf-8" })
     }
 
-    fn standing(&self) -> Result<Standing, Refusal> {
+    fn standing(&self, _: &Effort) -> Result<Standing, Refusal> {
         Err(Refusal::Unavailable { message: "the catalogue is not indexed yet".to_owned(), retry_after: 60 })
     }
 }
 
 async fn ask(address: &str, tag: Option<&str>) -> (StatusCode, HeaderMap, String) {
-    let router = TowerToHyperService::new(router(Arc::new(OneBook), BASE));
+    let router = TowerToHyperService::new(router(Arc::new(OneBook), BASE, Duration::from_secs(60)));
     let mut request = Request::get(address);
     if let Some(tag) = tag {
         request = request.header(header::IF_NONE_MATCH, tag);
@@ -93,6 +105,9 @@ async fn every_route_answers_and_every_wrong_question_is_a_problem() {
         ("/api/search?q=%3Cb%3E%22", ok, r#""label":"<b>\"""#),
         ("/api/search?limit=1000", bad, r#""status":400,"detail":"`limit` is"#),
         ("/api/search?field=colour", bad, "`field` is none"),
+        ("/api/search?q=walden&lang=fr", bad, "`lang` is no parameter; there are `q`, "),
+        ("/api/record/loc/1?format=ris", bad, "there are none here"),
+        ("/feed?limit=5", bad, "`limit` is no parameter"),
         ("/api/suggest?q=wal&of=name", ok, r#"wal Some(\"name\")"#),
         ("/api/record/loc/a%2Fb", ok, "loc a/b"),
         ("/api/record/nobody/1", absent, r#""status":404"#),

@@ -1,11 +1,11 @@
 //! Tokens, headers, slots, panics and the log.
 
-use crate::serve::tests::{BASE, Running, raw, start, thing};
+use crate::serve::tests::{BASE, Running, raw, read, start, thing};
 use crate::serve::{Role, token};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const UPDATE: &str = "Content-Type: application/sparql-update";
@@ -81,7 +81,7 @@ async fn a_read_only_server_is_that_for_everybody() {
 
 #[tokio::test]
 async fn every_answer_is_dressed() {
-    let server = start(|_| {}).await;
+    let server = start(|settings| settings.public = true).await;
     for (line, status) in [
         ("GET /", 200),
         ("GET /sparql?query=ASK", 200),
@@ -103,7 +103,7 @@ async fn every_answer_is_dressed() {
 
 #[tokio::test]
 async fn pages_elsewhere_may_read_and_nothing_else() {
-    let server = start(|_| {}).await;
+    let server = start(|settings| settings.cors = vec!["*".to_owned()]).await;
     let asked = ["Origin: http://evil.example", "Access-Control-Request-Method: PUT"];
     for (path, allowed, methods) in [
         ("/sparql", "GET, HEAD, OPTIONS, POST", Some("GET, HEAD, OPTIONS, POST")),
@@ -117,13 +117,143 @@ async fn pages_elsewhere_may_read_and_nothing_else() {
         let headers = answer.header("access-control-allow-headers").unwrap_or_default();
         assert!(!headers.to_ascii_lowercase().contains("authorization"), "{headers}");
     }
+    let private = "Access-Control-Request-Private-Network: true";
+    let preflight = server.ask("OPTIONS /sparql", &[asked[0], asked[1], private], "").await;
+    assert!(!preflight.head.to_ascii_lowercase().contains("access-control"), "{}", preflight.head);
+    let (token, _) = server.token(Role::Reader, None);
+    let bearer = format!("Authorization: Bearer {token}");
+    let read = server.get("/sparql?query=ASK", &[asked[0], &bearer]).await;
+    assert_eq!((read.status, read.header("access-control-allow-origin")), (200, None));
+}
+
+/// A private catalogue on a machine that also visits the web.
+#[tokio::test]
+async fn pages_elsewhere_read_nothing_of_a_private_server() {
+    let server = start(|_| {}).await;
+    for line in ["GET /sparql?query=ASK", "OPTIONS /sparql", "GET /work/1", "GET /metrics"] {
+        let origin = "Origin: https://evil.example";
+        let answer = server.ask(line, &[origin, "Access-Control-Request-Method: GET"], "").await;
+        assert!(!answer.head.to_ascii_lowercase().contains("access-control"), "{line}: {}", answer.head);
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"), "{line}");
+    }
+    let server = start(|settings| settings.cors = vec!["https://good.example".to_owned()]).await;
+    for (origin, allowed) in [("https://good.example", true), ("https://evil.example", false)] {
+        let answer = server.get("/sparql?query=ASK", &[&format!("Origin: {origin}")]).await;
+        assert_eq!(answer.header("access-control-allow-origin"), allowed.then_some(origin));
+        assert!(answer.all("vary").any(|field| field == "Origin"), "{}", answer.head);
+    }
+}
+
+/// A page whose name leads to this machine is no page of this machine.
+#[tokio::test]
+async fn a_server_answers_to_its_own_names_alone() {
+    let ask = async |server: &Running, line: &str, host: &str| {
+        let request = format!("{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        raw(server.address, request.as_bytes()).await
+    };
+    let private = start(|settings| settings.hosts = vec!["books.example".to_owned()]).await;
+    for line in
+        ["GET /", "GET /health", "GET /sparql?query=ASK", "GET /metrics", "POST /admin/backup", "OPTIONS *"]
+    {
+        let misdirected = ask(&private, line, "evil.example:7878").await;
+        assert_eq!(misdirected.status, 421, "{line}");
+        assert!(misdirected.body.contains("`--host evil.example`"), "{}", misdirected.body);
+        assert_eq!(misdirected.header("access-control-allow-origin"), None);
+    }
+    for host in ["localhost:7878", "127.0.0.1", "[::1]:1", "library.example", "books.example"] {
+        assert_eq!(ask(&private, "GET /sparql?query=ASK", host).await.status, 200, "{host}");
+        assert_eq!(ask(&private, "GET /metrics", host).await.status, 200, "{host}");
+    }
+    let public = start(|settings| settings.public = true).await;
+    assert_eq!(ask(&public, "GET /sparql?query=ASK", "any.example").await.status, 200);
+    assert_eq!(ask(&public, "GET /metrics", "any.example").await.status, 421, "the machine's own");
+    assert_eq!(ask(&public, "GET /metrics", "localhost").await.status, 200);
+}
+
+/// A proxy may leave the path of the base in the address; the host before it still counts.
+#[tokio::test]
+async fn a_host_in_the_request_line_counts_also_below_a_path() {
+    let server = start(|settings| settings.base = "http://library.example/deep/".to_owned()).await;
+    let ask = async |line: &str, host: &str| {
+        let request = format!("{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        raw(server.address, request.as_bytes()).await.status
+    };
+    for path in ["/deep/sparql?query=ASK", "/sparql?query=ASK", "/deep/metrics"] {
+        assert_eq!(ask(&format!("GET http://evil.example{path}"), "localhost").await, 421, "{path}");
+        assert_eq!(ask(&format!("GET http://localhost:7878{path}"), "evil.example").await, 200, "{path}");
+        assert_eq!(ask(&format!("GET {path}"), "evil.example").await, 421, "{path}");
+    }
+}
+
+/// Bodies were once read side by side on all connections, 32 MB each.
+#[tokio::test]
+async fn large_bodies_wait_for_room_before_they_are_read() {
+    const LARGE: usize = 3 << 20;
+    let server = start(|settings| {
+        settings.limits.bodies = LARGE + (1 << 20);
+        settings.limits.room_time = std::time::Duration::from_millis(50);
+    })
+    .await;
+    let (writer, _) = server.token(Role::Writer, None);
+    let bearer = format!("Authorization: Bearer {writer}");
+    let turtle = " ".repeat(LARGE);
+    let put = ["Content-Type: text/turtle", bearer.as_str()];
+    // It is told to send when there is room.
+    let mut first = TcpStream::connect(server.address).await.expect("connected");
+    let head = format!(
+        "PUT /graph-store?default HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: 100-continue\r\n\
+         {}\r\n{bearer}\r\nContent-Length: {LARGE}\r\n\r\n",
+        put[0]
+    );
+    first.write_all(head.as_bytes()).await.expect("sent");
+    let mut told = [0; 25];
+    first.read_exact(&mut told).await.expect("leave to go on");
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    for head in [format!("Content-Length: {LARGE}"), "Transfer-Encoding: chunked".to_owned()] {
+        let head = format!(
+            "PUT /graph-store?default HTTP/1.1\r\nHost: localhost\r\n{}\r\n{bearer}\r\n{head}\r\n\r\n",
+            put[0]
+        );
+        let second = raw(server.address, head.as_bytes()).await;
+        assert_eq!((second.status, second.header("retry-after")), (503, Some("1")), "{head}");
+        assert_eq!(second.header("connection"), Some("close"));
+    }
+    assert_eq!(server.ask("PUT /graph-store?graph=x:small", &put, "<a:b> <a:c> 1 .").await.status, 201);
+    assert_eq!(update(&server, &[&bearer]).await.0, 204, "what is small needs no room");
+    first.write_all(turtle.as_bytes()).await.expect("sent");
+    assert_eq!(read(&mut first).await.status, 201);
+    for _ in 0..3 {
+        assert_eq!(server.ask("PUT /graph-store?default", &put, &turtle).await.status, 204, "it came back");
+    }
+}
+
+/// Whoever announces nothing is taken to send all it may, until it has sent what it sends.
+#[tokio::test]
+async fn room_that_a_body_did_not_need_is_for_others() {
+    let server = start(|settings| settings.limits.bodies = 33 << 20).await;
+    let (writer, _) = server.token(Role::Writer, None);
+    let head = format!(
+        "POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\n\
+         Authorization: Bearer {writer}\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nSELECT hang\r\n0\r\n\r\n"
+    );
+    let mut hanging = Vec::new();
+    for number in 1..=3 {
+        let mut client = TcpStream::connect(server.address).await.expect("connected");
+        client.write_all(head.as_bytes()).await.expect("sent");
+        hanging.push(client);
+        let is_hanging = || server.catalogue.hanging.load(Ordering::SeqCst) == number;
+        assert!(crate::serve::tests::soon(is_hanging).await, "{number}");
+    }
 }
 
 #[tokio::test]
 async fn whoever_finds_no_slot_is_told_when_to_come_back() {
     let server = start(|settings| settings.limits.requests = 1).await;
     let mut first = TcpStream::connect(server.address).await.expect("connected");
-    first.write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    first
+        .write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("sent");
     assert!(crate::serve::tests::soon(|| server.catalogue.hanging.load(Ordering::SeqCst) == 1).await);
     let second = server.get("/sparql?query=ASK", &[]).await;
     assert_eq!((second.status, second.header("retry-after")), (503, Some("1")));
@@ -132,6 +262,35 @@ async fn whoever_finds_no_slot_is_told_when_to_come_back() {
     drop(first);
     assert!(crate::serve::tests::soon(|| server.catalogue.dropped.load(Ordering::SeqCst) == 1).await);
     assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200, "the slot came back");
+}
+
+/// Whole graphs keep neither slots nor workers from queries: all but a few wait outside.
+#[tokio::test]
+async fn graphs_wait_for_their_turn_without_a_slot() {
+    let server = start(|settings| {
+        settings.limits.graphs = 1;
+        settings.limits.requests = 2;
+        settings.limits.connections = 16;
+    })
+    .await;
+    server.catalogue.graphs_hang.store(true, Ordering::SeqCst);
+    let ask = async || {
+        let mut client = TcpStream::connect(server.address).await.expect("connected");
+        let request = b"GET /graph-store?default HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        client.write_all(request).await.expect("sent");
+        client
+    };
+    let mut readers = Vec::new();
+    for _ in 0..30 {
+        readers.push(ask().await);
+    }
+    assert!(crate::serve::tests::soon(|| server.catalogue.hanging.load(Ordering::SeqCst) >= 1).await);
+    for _ in 0..10 {
+        assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200);
+    }
+    assert_eq!(server.catalogue.hanging.load(Ordering::SeqCst), 1, "one is read at a time");
+    let metrics = server.get("/metrics", &[]).await.body;
+    assert!(metrics.contains("pinakes_turned_away_total 0\n"), "{metrics}");
 }
 
 #[tokio::test]

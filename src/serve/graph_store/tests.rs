@@ -39,6 +39,24 @@ async fn graphs_are_made_changed_shown_and_removed() {
 }
 
 #[tokio::test]
+async fn a_graph_is_shown_within_the_limits_of_whoever_asks() {
+    let server = start(|settings| {
+        settings.limits.anonymous.rows = 1;
+        settings.limits.holder.rows = 2;
+    })
+    .await;
+    let (token, _) = server.token(Role::Writer, None);
+    let bearer = format!("Authorization: Bearer {token}");
+    for (graph, anonymous, holder) in
+        [("<a> <b> 1 .", 200, 200), ("<a> <b> 1, 2 .", 413, 200), ("<a> <b> 1, 2, 3 .", 413, 413)]
+    {
+        server.ask(&format!("PUT {GRAPH}"), &[TURTLE, &bearer], graph).await;
+        assert_eq!(server.get(GRAPH, &[]).await.status, anonymous, "{graph}");
+        assert_eq!(server.get(GRAPH, &[&bearer]).await.status, holder, "{graph}");
+    }
+}
+
+#[tokio::test]
 async fn a_new_graph_gets_a_name_that_answers() {
     let (server, bearer) = started().await;
     let made = server.ask("POST /graph-store", &[TURTLE, &bearer], "[] <http://p> 1 .").await;

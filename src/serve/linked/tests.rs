@@ -109,6 +109,19 @@ async fn s0_16_a_page_says_what_it_is_and_what_leads_to_it() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_description_is_for_people_alone() {
+    let server = start(|_| {}).await;
+    let cut = Description { more: true, ..thing(AGENT, "Anonymous") };
+    server.catalogue.things.lock().expect("a lock").insert(AGENT.to_owned(), cut);
+    let page = server.get("/agent/1.html", &[]).await;
+    assert!(page.status == 200 && page.body.contains("There is more; a query finds it."), "{}", page.body);
+    for suffix in ["ttl", "nt", "jsonld", "rdf"] {
+        let refused = server.get(&format!("/agent/1.{suffix}"), &[]).await;
+        assert!(refused.status == 413 && refused.body.contains("SPARQL"), "{suffix}: {}", refused.body);
+    }
+}
+
+#[tokio::test]
 async fn a_page_says_what_its_lists_leave_out() {
     let server = start(|_| {}).await;
     let mut crowded = thing(AGENT, "Anonymous");
@@ -148,6 +161,59 @@ async fn what_moved_leads_on_and_what_is_gone_is_gone() {
     let page = server.get("/work/none", &["Accept: text/html"]).await;
     assert_eq!((page.status, page.header("content-type")), (404, Some("text/html; charset=utf-8")));
     assert!(page.body.contains("<a href=\"/\">To the first page</a>"), "{}", page.body);
+}
+
+/// What a record says must not lead readers elsewhere under the name of the catalogue.
+#[tokio::test]
+async fn nothing_leads_out_of_the_catalogue_unseen() {
+    let server = start(|_| {}).await;
+    let me = node(AGENT);
+    let mut person = thing(AGENT, "Nobody");
+    for (property, value) in [
+        (owl::SAME_AS, "/evil.example/x"),
+        (dcterms::RELATION, "/evil.example/"),
+        (dcterms::SUBJECT, "../../evil.example/"),
+    ] {
+        person.triples.push(Triple::new(
+            me.clone(),
+            property,
+            NamedNode::new_unchecked(format!("{BASE}{value}")),
+        ));
+    }
+    let inbound = NamedNode::new_unchecked(format!("{BASE}/evil.example/work"));
+    person.inbound.push(Inbound { role: bf::TITLE.into_owned(), subject: inbound });
+    let mut things = vec![person];
+    for (name, target) in [
+        ("away", "https://evil.example/"),
+        ("odd", "http://library.example//evil.example/"),
+        ("near", "http://library.example.evil/"),
+    ] {
+        let iri = format!("{BASE}work/{name}");
+        things.push(Description { moved_to: Some(NamedNode::new_unchecked(target)), ..thing(&iri, "Moved") });
+    }
+    things.push(thing(&format!("{BASE}a/../b"), "Odd"));
+    for described in things {
+        let name = described.iri.as_str().to_owned();
+        server.catalogue.things.lock().expect("a lock").insert(name, described);
+    }
+    let page = server.get("/agent/1.html", &[]).await.body;
+    assert!(
+        !page.contains("href=\"//") && !page.contains("href=\"/..") && !page.contains("href=\"../"),
+        "{page}"
+    );
+    assert!(page.contains("href=\"http://library.example//evil.example/x\""), "{page}");
+    for name in ["away", "odd", "near"] {
+        let moved = server.get(&format!("/work/{name}"), &[]).await;
+        assert_eq!((moved.status, moved.header("location")), (404, None), "{name}");
+    }
+    let odd = server.get("/a/../b", &["Accept: text/html"]).await;
+    assert_eq!((odd.status, odd.header("content-location"), odd.header("link")), (200, None, None));
+    for path in ["//evil.example/", "///evil.example", "//agent/1"] {
+        let answer = server.get(path, &[]).await;
+        assert!(answer.header("location").is_none(), "{path}");
+        let place = answer.header("content-location").unwrap_or("/");
+        assert!(!place.starts_with("//"), "{path}: {place}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Clients that are slow, large, rude or gone.
 
 use crate::serve::Role;
-use crate::serve::tests::{raw, read, soon, start};
+use crate::serve::connections::Unsent;
+use crate::serve::tests::{FILE, head, raw, read, reluctant, soon, start};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,7 +23,7 @@ async fn a_thousand_slow_clients_silence_nobody() {
     let mut slow = Vec::new();
     for number in 0..many {
         let mut client = TcpStream::connect(server.address).await.expect("connected");
-        client.write_all(b"GET /sparql HTTP/1.1\r\nHost: x\r\nX-Slow: ").await.expect("sent");
+        client.write_all(b"GET /sparql HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").await.expect("sent");
         slow.push(client);
         if number % 100 == 0 {
             let began = Instant::now();
@@ -48,7 +49,7 @@ async fn slow_bodies_take_neither_slots_nor_places() {
         settings.limits.requests = 4;
     })
     .await;
-    let head = "POST /sparql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/sparql-query\r\nContent-Length: 9\r\n\r\nASK";
+    let head = "POST /sparql HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/sparql-query\r\nContent-Length: 9\r\n\r\nASK";
     let mut slow = Vec::new();
     for _ in 0..100 {
         let mut client = TcpStream::connect(server.address).await.expect("connected");
@@ -71,7 +72,7 @@ async fn half_a_header_and_an_idle_connection_end() {
     let began = Instant::now();
     read(&mut slow).await;
     let mut idle = TcpStream::connect(server.address).await.expect("connected");
-    idle.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    idle.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("sent");
     assert_eq!(read(&mut idle).await.status, 200);
     assert!(began.elapsed() < Duration::from_secs(8), "both were closed");
 }
@@ -80,7 +81,7 @@ async fn half_a_header_and_an_idle_connection_end() {
 async fn a_body_too_large_is_refused_before_it_comes() {
     let server = start(|_| {}).await;
     let mut client = TcpStream::connect(server.address).await.expect("connected");
-    let head = "POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-query\r\nContent-Length: 104857600\r\n\r\n";
+    let head = "POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\nContent-Length: 104857600\r\n\r\n";
     client.write_all(head.as_bytes()).await.expect("sent");
     // Not a byte of the body was sent.
     let answer = read(&mut client).await;
@@ -91,7 +92,7 @@ async fn a_body_too_large_is_refused_before_it_comes() {
 async fn a_body_that_announces_nothing_is_cut_at_the_limit() {
     let server = start(|settings| settings.limits.anonymous.text = 1000).await;
     let mut client = TcpStream::connect(server.address).await.expect("connected");
-    let head = "POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-query\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head = "POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\nTransfer-Encoding: chunked\r\n\r\n";
     client.write_all(head.as_bytes()).await.expect("sent");
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
     for _ in 0..1000 {
@@ -106,7 +107,7 @@ async fn a_body_that_announces_nothing_is_cut_at_the_limit() {
 async fn a_whole_upload_meets_its_answer() {
     let server = start(|_| {}).await;
     let mut client = TcpStream::connect(server.address).await.expect("connected");
-    let head = "PUT /graph-store?default HTTP/1.1\r\nHost: x\r\nContent-Type: text/turtle\r\nContent-Length: 8000000\r\n\r\n";
+    let head = "PUT /graph-store?default HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/turtle\r\nContent-Length: 8000000\r\n\r\n";
     client.write_all(head.as_bytes()).await.expect("sent");
     let _ = client.write_all(&vec![b' '; 8_000_000]).await;
     assert_eq!(read(&mut client).await.status, 413);
@@ -115,7 +116,7 @@ async fn a_whole_upload_meets_its_answer() {
 #[tokio::test]
 async fn a_body_that_trickles_is_given_up() {
     let server = start(|settings| settings.limits.idle_time = Duration::from_millis(200)).await;
-    let head = "POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\nASK";
+    let head = "POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\nASK";
     assert_eq!(raw(server.address, head.as_bytes()).await.status, 408);
     let server = start(|settings| settings.limits.body_time = Duration::from_millis(300)).await;
     let mut client = TcpStream::connect(server.address).await.expect("connected");
@@ -131,9 +132,12 @@ async fn a_body_that_trickles_is_given_up() {
 
 #[tokio::test]
 async fn whoever_does_not_read_is_cut_off() {
-    let server = start(|settings| settings.limits.idle_time = Duration::from_millis(200)).await;
+    let server = start(|settings| settings.limits.stall_time = Duration::from_millis(200)).await;
     let mut client = TcpStream::connect(server.address).await.expect("connected");
-    client.write_all(b"GET /sparql?query=SELECT+much HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    client
+        .write_all(b"GET /sparql?query=SELECT+much HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("sent");
     let mut first = [0; 4];
     client.read_exact(&mut first).await.expect("the beginning");
     let mut gone = false;
@@ -148,12 +152,116 @@ async fn whoever_does_not_read_is_cut_off() {
     assert!(gone, "only the one that asks is left");
 }
 
+/// Reads so many bytes, a few at a time; says how many came before the connection ended.
+async fn sip(client: &mut TcpStream, wanted: usize) -> usize {
+    let mut few = [0; 4096];
+    let mut taken = 0;
+    while taken < wanted {
+        match client.read(&mut few[..4096.min(wanted - taken)]).await {
+            Ok(0) | Err(_) => break,
+            Ok(length) => taken += length,
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    taken
+}
+
+/// What the kernel would buffer is far more than such a client takes in the time without progress.
+#[tokio::test]
+async fn whoever_reads_slowly_and_steadily_is_not_cut_off() {
+    let server = start(|settings| settings.limits.stall_time = Duration::from_millis(300)).await;
+    for query in ["much", "file"] {
+        let mut client = reluctant(server.address, &format!("/sparql?query=SELECT+{query}")).await;
+        assert_eq!(head(&mut client).await as u64, FILE);
+        let wanted = 2 << 20;
+        assert_eq!(sip(&mut client, wanted).await, wanted, "{query}");
+    }
+}
+
+/// The time for the next request begins when the answer is taken, not when it is written.
+#[tokio::test]
+async fn the_end_of_an_answer_is_not_lost_on_slow_readers() {
+    let server = start(|settings| settings.limits.head_time = Duration::from_millis(30)).await;
+    let mut client = reluctant(server.address, "/sparql?query=SELECT+spooled").await;
+    let length = head(&mut client).await;
+    assert_eq!(length, 200_000);
+    assert_eq!(sip(&mut client, length).await, length);
+}
+
+#[tokio::test]
+async fn a_slot_is_for_work_and_not_for_sending() {
+    let server = start(|settings| settings.limits.requests = 1).await;
+    let mut stalled = Vec::new();
+    for query in ["much", "file"].repeat(4) {
+        let mut client = reluctant(server.address, &format!("/sparql?query=SELECT+{query}")).await;
+        head(&mut client).await;
+        stalled.push(client);
+        assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200, "beside {}", stalled.len());
+    }
+    let metrics = server.get("/metrics", &[]).await.body;
+    for line in ["pinakes_slots_free 1\n", "pinakes_turned_away_total 0\n", "pinakes_connections 9\n"] {
+        assert!(metrics.contains(line), "{line} is not in\n{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_takes_nothing_makes_room_for_others() {
+    let server = start(|settings| {
+        settings.limits.connections = 8;
+        settings.limits.grace = Duration::ZERO;
+    })
+    .await;
+    let mut stalled = Vec::new();
+    for _ in 0..24 {
+        let mut client = reluctant(server.address, "/sparql?query=SELECT+file").await;
+        head(&mut client).await;
+        stalled.push(client);
+        assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200, "beside {}", stalled.len());
+    }
+    let metrics = server.get("/metrics", &[]).await.body;
+    let dismissed =
+        metrics.lines().find_map(|line| line.strip_prefix("pinakes_connections_dismissed_total "));
+    let dismissed: usize = dismissed.and_then(|number| number.parse().ok()).expect("a number");
+    assert!(dismissed >= 16, "{dismissed}");
+}
+
+#[tokio::test]
+async fn what_waits_to_be_taken_has_a_bound() {
+    let one = Unsent { memory: FILE, disk: FILE };
+    for (query, other) in [("much", "file"), ("file", "much")] {
+        let server = start(|settings| {
+            settings.limits.unsent = one;
+            settings.limits.grace = Duration::from_secs(3600);
+        })
+        .await;
+        let path = format!("/sparql?query=SELECT+{query}");
+        let mut first = reluctant(server.address, &path).await;
+        head(&mut first).await;
+        let second = server.get(&path, &[]).await;
+        assert_eq!((second.status, second.header("retry-after")), (503, Some("5")), "{query}");
+        assert!(second.body.contains("wait to be taken"), "{}", second.body);
+        assert_eq!(server.get("/sparql?query=ASK", &[]).await.status, 200, "a short answer has room");
+        let mut third = reluctant(server.address, &format!("/sparql?query=SELECT+{other}")).await;
+        assert_eq!(head(&mut third).await as u64, FILE, "what lies elsewhere has room");
+        drop(first);
+        let mut again = server.get(&path, &[]).await.status;
+        for _ in 0..100 {
+            if again == 200 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            again = server.get(&path, &[]).await.status;
+        }
+        assert_eq!(again, 200, "{query}");
+    }
+}
+
 #[tokio::test]
 async fn headers_and_addresses_have_an_end() {
     let server = start(|_| {}).await;
-    let long = format!("GET / HTTP/1.1\r\nHost: x\r\nX-Long: {}\r\n\r\n", "x".repeat(1_000_000));
+    let long = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: {}\r\n\r\n", "x".repeat(1_000_000));
     assert_eq!(raw(server.address, long.as_bytes()).await.status, 431);
-    let many = format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "X-Many: 1\r\n".repeat(5000));
+    let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X-Many: 1\r\n".repeat(5000));
     assert_eq!(raw(server.address, many.as_bytes()).await.status, 431);
     let address = format!("/sparql?query={}", "x".repeat(25 * 1024));
     assert_eq!(server.get(&address, &[]).await.status, 414);
@@ -169,14 +277,21 @@ async fn odd_requests_are_refused_and_harm_nothing() {
         ("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", &[400][..]),
         ("GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n", &[400]),
         ("GET /health HTTP/1.0\r\n\r\n", &[200]),
-        ("GET http://elsewhere.example/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[200]),
-        ("OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[204]),
-        ("CONNECT a.example:80 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[400, 404, 405]),
-        ("BREW /sparql HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &[405]),
-        ("GET /health HTTP/2.0\r\nHost: x\r\n\r\n", &[0, 400, 505]),
+        (
+            "GET http://elsewhere.example/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            &[421],
+        ),
+        (
+            "GET http://library.example/health HTTP/1.1\r\nHost: elsewhere\r\nConnection: close\r\n\r\n",
+            &[200],
+        ),
+        ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", &[204]),
+        ("CONNECT a.example:80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", &[400, 421]),
+        ("BREW /sparql HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", &[405]),
+        ("GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n", &[0, 400, 505]),
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &[0, 400, 505]),
         ("\u{0}\u{1}\u{2}\r\n\r\n", &[400]),
-        ("GET /health HTTP/1.1\nHost: x\nConnection: close\n\n", &[200, 400]),
+        ("GET /health HTTP/1.1\nHost: localhost\nConnection: close\n\n", &[200, 400]),
     ] {
         let status = raw(server.address, request.as_bytes()).await.status;
         assert!(statuses.contains(&status), "{status} for {request}");
@@ -187,7 +302,7 @@ async fn odd_requests_are_refused_and_harm_nothing() {
 #[tokio::test]
 async fn requests_in_a_row_are_answered_in_a_row() {
     let server = start(|_| {}).await;
-    let two = "GET /sparql?query=ASK+1 HTTP/1.1\r\nHost: x\r\n\r\nGET /sparql?query=ASK+2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let two = "GET /sparql?query=ASK+1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET /sparql?query=ASK+2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let answers = raw(server.address, two.as_bytes()).await.body;
     let first = answers.find("ASK 1|").expect("the first");
     let second = answers.find("ASK 2|").expect("the second");
@@ -198,7 +313,7 @@ async fn requests_in_a_row_are_answered_in_a_row() {
 #[tokio::test]
 async fn nothing_is_smuggled() {
     let server = start(|_| {}).await;
-    let hidden = "GET /sparql?query=ASK+smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+    let hidden = "GET /sparql?query=ASK+smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for (shape, body) in [
         ("Content-Length: 6\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
         ("Transfer-Encoding: chunked\r\nContent-Length: 5", "0\r\n\r\n"),
@@ -218,7 +333,8 @@ async fn nothing_is_smuggled() {
         // One handler reads its body, the other one does not.
         for line in ["POST /health", "POST /sparql"] {
             let kind = "Content-Type: application/sparql-query";
-            let request = format!("{line} HTTP/1.1\r\nHost: x\r\n{kind}\r\n{shape}\r\n\r\n{body}{hidden}");
+            let request =
+                format!("{line} HTTP/1.1\r\nHost: localhost\r\n{kind}\r\n{shape}\r\n\r\n{body}{hidden}");
             let answer = raw(server.address, request.as_bytes()).await;
             let all = format!("{}{}", answer.head, answer.body);
             assert!(!all.contains("smuggled"), "{line} {shape}: {all}");
@@ -227,8 +343,9 @@ async fn nothing_is_smuggled() {
     }
     // The same in good shape is two requests, or this test would prove nothing.
     let kind = "Content-Type: application/sparql-query\r\nTransfer-Encoding: chunked";
-    let last = hidden.replace("Host: x", "Host: x\r\nConnection: close");
-    let good = format!("POST /sparql HTTP/1.1\r\nHost: x\r\n{kind}\r\n\r\n3\r\nASK\r\n0\r\n\r\n{last}");
+    let last = hidden.replace("Host: localhost", "Host: localhost\r\nConnection: close");
+    let good =
+        format!("POST /sparql HTTP/1.1\r\nHost: localhost\r\n{kind}\r\n\r\n3\r\nASK\r\n0\r\n\r\n{last}");
     assert!(raw(server.address, good.as_bytes()).await.body.contains("ASK smuggled|"));
 }
 
@@ -237,7 +354,10 @@ async fn a_query_ends_when_its_client_hangs_up() {
     let server = start(|_| {}).await;
     for round in 1..=3 {
         let mut client = TcpStream::connect(server.address).await.expect("connected");
-        client.write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+        client
+            .write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .await
+            .expect("sent");
         assert!(soon(|| server.catalogue.hanging.load(Ordering::SeqCst) == round).await);
         assert_eq!(server.catalogue.dropped.load(Ordering::SeqCst), round - 1);
         drop(client);
@@ -252,7 +372,10 @@ async fn a_stop_finishes_what_is_under_way() {
     let mut server = start(|_| {}).await;
     let mut idle = TcpStream::connect(server.address).await.expect("connected");
     let mut client = TcpStream::connect(server.address).await.expect("connected");
-    client.write_all(b"GET /sparql?query=SELECT+slow HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    client
+        .write_all(b"GET /sparql?query=SELECT+slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("sent");
     assert!(soon(|| server.catalogue.hanging.load(Ordering::SeqCst) == 1).await);
     server.tell_to_stop();
     let answer = read(&mut client).await;
@@ -266,7 +389,10 @@ async fn a_stop_finishes_what_is_under_way() {
 async fn a_stop_does_not_wait_for_ever() {
     let mut server = start(|settings| settings.limits.stop_time = Duration::from_millis(200)).await;
     let mut client = TcpStream::connect(server.address).await.expect("connected");
-    client.write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: x\r\n\r\n").await.expect("sent");
+    client
+        .write_all(b"GET /sparql?query=SELECT+hang HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await
+        .expect("sent");
     assert!(soon(|| server.catalogue.hanging.load(Ordering::SeqCst) == 1).await);
     assert!(!server.stop().await);
 }

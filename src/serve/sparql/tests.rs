@@ -9,7 +9,7 @@ const UPDATE: &str = "Content-Type: application/sparql-update";
 
 #[tokio::test]
 async fn a_query_comes_in_three_ways() {
-    let server = start(|_| {}).await;
+    let server = start(|settings| settings.public = true).await;
     let dataset =
         "default-graph-uri=http%3A%2F%2Fa&named-graph-uri=http%3A%2F%2Fb&named-graph-uri=http%3A%2F%2Fc";
     let get = server.get(&format!("/sparql?query=ASK+%7B%7D&{dataset}"), &[]).await;

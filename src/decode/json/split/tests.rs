@@ -136,3 +136,19 @@ proptest! {
         prop_assert!(end <= input.len() as u64);
     }
 }
+
+/// It was once held to the end of the input, and looked through again with each portion of it.
+#[test]
+fn what_may_be_a_value_or_blanks_without_end_is_not_held() {
+    let blanks = std::io::repeat(b' ').take(4 * RECORD_LIMIT as u64);
+    let input = (&b"[{\"a\":1},{\"a\" 2},{"[..]).chain(blanks).chain(&b"\"a\":3}]"[..]);
+    let mut values = Values::new(Box::new(std::io::BufReader::new(input)));
+    let mut most = 0;
+    let mut pieces = Vec::new();
+    while let Some(piece) = values.next() {
+        most = most.max(values.held.capacity());
+        pieces.push(matches!(piece.unwrap(), Piece::Record(..)));
+    }
+    assert_eq!(pieces, [true, false]);
+    assert!(most <= 3 * RECORD_LIMIT, "{most}");
+}

@@ -993,6 +993,31 @@ fn a_window_that_cannot_even_be_listed_is_reported_and_owed() {
     assert_eq!(second.held.keys().collect::<Vec<_>>(), ["oai:r:13"]);
 }
 
+/// Windows without records lie around the one that fails. Their answers are answers, and no end of
+/// the failure: only a record is.
+#[test]
+fn empty_windows_do_not_end_a_failure() {
+    let mut repository = repository(items([300]));
+    let inner = self::repository(items([300]));
+    repository.trap = Box::new(move |asked| {
+        let lists = asked["verb"] == "ListRecords" && inner.answer(asked).contains("oai:r:300<");
+        lists.then_some(Err(FaultKind::Timeout))
+    });
+    let mut harvest = Harvest::new(plan(), State::default(), NOW);
+    assert!(!harvest.is_failing());
+    let mut empty = 0;
+    loop {
+        let Step::Page(page) = harvest.next(&repository) else { panic!("no record came") };
+        if !page.records.is_empty() {
+            break;
+        }
+        empty += 1;
+        assert!(harvest.is_failing() && harvest.is_answered());
+    }
+    assert!(empty > 10, "{empty}");
+    assert!(!harvest.is_failing(), "the record came by itself");
+}
+
 #[test]
 fn a_repository_that_fails_on_everything_is_left_alone() {
     let mut repository = repository(items(0..50));
