@@ -230,6 +230,54 @@ fn an_empty_catalogue_can_be_cleared() {
     survives_rebuild(&desk);
 }
 
+/// Clients and commands write at once, the first resolution among them; each has its turn, and nothing
+/// is lost that was acknowledged.
+#[test]
+fn whoever_writes_at_once_loses_nothing() {
+    let desk = Desk::new();
+    import(&desk, "one", &format!("1,{WALDEN}\n"));
+    let writer = token(&desk, "--role writer");
+    let server = Server::start(&desk, &[]);
+    let kept: Vec<usize> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..3_usize)
+            .map(|client| {
+                let (server, writer) = (&server, &writer);
+                scope.spawn(move || {
+                    let mut kept = Vec::new();
+                    for n in (0..8).map(|n| client * 100 + n) {
+                        let insert = format!("INSERT DATA {{ <urn:s{n}> <urn:p> {n} }}");
+                        let answer = server.update(writer, &insert).unwrap();
+                        match answer.status {
+                            202 | 204 => kept.push(n),
+                            503 if answer.text().contains("nothing was changed") => {}
+                            status => panic!("{status} {}", answer.text()),
+                        }
+                    }
+                    kept
+                })
+            })
+            .collect();
+        for command in 0..4 {
+            let desk = &desk;
+            scope.spawn(move || {
+                desk.write(&format!("b{command}.csv"), format!("id,title\n{command},Book {command}\n"));
+                desk.run(&format!("pinakes import --wait 120 --quiet --source s{command} b{command}.csv"))
+                    .ok();
+                desk.run("pinakes resolve --wait 120").ok();
+            });
+        }
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
+    assert!(kept.len() >= 12, "only {kept:?} were taken");
+    for n in &kept {
+        let count = format!("SELECT (COUNT(*) AS ?n) {{ <urn:s{n}> <urn:p> {n} }}");
+        assert_eq!(server.count(&count), 1, "{n} was acknowledged and is lost");
+    }
+    drop(server);
+    assert!(!instance(&desk, "Book 3").is_empty());
+    survives_rebuild(&desk);
+}
+
 /// An update may carry as much data as a document.
 #[test]
 fn updates_of_megabytes_are_taken() {
