@@ -263,7 +263,7 @@ class Truth:
         return truth
 
     def score(self, found):
-        """As `src/resolve/evaluate.rs` and `benches/resolve/main.rs` count."""
+        """As `crates/resolve/src/evaluate.rs` and `benches/resolve/main.rs` count."""
         sizes = collections.Counter(self.group.values())
         found_sizes = collections.Counter(found[record] for record in self.group)
         both = collections.Counter((found[record], group) for record, group in self.group.items())

@@ -20,8 +20,9 @@ pub mod ontology;
 pub mod pipeline;
 pub mod publish;
 pub mod record;
-pub mod resolve;
 pub mod serve;
 pub mod sort;
 pub mod source;
 pub mod statements;
+
+pub use pinakes_resolve as resolve;

@@ -16,9 +16,9 @@ use pinakes::record::{Format, Record};
 const SIZE: usize = 4 << 20;
 /// Diagnostics that one record may have: two dozen, the first and the sum of a few more kinds.
 const TOLD: usize = 32;
-/// Statements that may be made of one record: those of rules, as many that keep what no rule
+/// Statements that may be made of one record: those of rules, those that keep what no rule
 /// carried, and the few that every record has.
-const STATEMENTS: usize = 50_000 + 10_000 * 5 + 100;
+const STATEMENTS: usize = 50_000 + 100_000 * 5 + 100;
 /// Bytes of all of them.
 const MADE: usize = 256 << 20;
 

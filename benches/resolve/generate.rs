@@ -2,7 +2,9 @@
 //!
 //! A *work* has a title, creators and a language. It is published as several *instances* that
 //! look alike and must not be merged: later editions, reprints elsewhere, translations, volumes,
-//! other formats, years of a series, and other works of the same author with half the title.
+//! other formats, years of a series, and other works of the same author with half the title. Others come
+//! from a *template*: albums of one label and year, tables of a data set, sheets of a map, reports by
+//! state, a book on paper, online and on film, volumes under the ISBN of their set.
 //! Each instance is catalogued by one to five libraries, each in its own manner and with its own
 //! slips. The same seed gives the same records; nothing is kept but the vocabulary.
 
@@ -153,6 +155,23 @@ struct Book {
     language: &'static str,
     form: &'static str,
     isbn: u64,
+    /// What only some have.
+    more: More,
+}
+
+#[derive(Clone, Default)]
+struct More {
+    series: Option<(String, usize)>,
+    url: Option<String>,
+    medium: Option<&'static str>,
+    set_isbn: Option<u64>,
+    /// Instead of pages; empty for none.
+    extent: Option<String>,
+    number: Option<u64>,
+    coordinates: Option<String>,
+    contents: Option<String>,
+    /// Nobody but a body made it.
+    body: Option<String>,
 }
 
 fn words(count: usize, vocabulary: &Vocabulary, random: &mut Random) -> String {
@@ -219,7 +238,11 @@ fn family_of(vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
         language: ["eng", "eng", "eng", "ger", "fre", "spa"][random.below(6)],
         form: "text",
         isbn: isbn(random),
+        more: More::default(),
     };
+    if random.percent(12) {
+        return template(&first, vocabulary, random);
+    }
     let mut books = vec![first.clone()];
     if random.percent(12) {
         // Volumes of one whole.
@@ -300,6 +323,100 @@ fn family_of(vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
     books
 }
 
+/// Things that one form was filled in for: they have most in common, and are not one.
+fn template(first: &Book, vocabulary: &Vocabulary, random: &mut Random) -> Vec<Book> {
+    let count = 3 + random.below(6);
+    let whole = words(3, vocabulary, random);
+    let host = vocabulary.words[random.below(vocabulary.words.len())].clone();
+    let body = format!("{} Institute", words(2, vocabulary, random));
+    let numbers = 1 + random.below(90);
+    let kind = random.below(6);
+    let leader = person(vocabulary, random);
+    let make = |at: usize, random: &mut Random| -> Book {
+        let fresh = Book { isbn: isbn(random), subtitle: None, edition: 1, ..first.clone() };
+        let own = words(1 + random.below(2), vocabulary, random);
+        match kind {
+            // Albums of a series: one player is on all of them.
+            0 => Book {
+                title: own,
+                creators: vec![person(vocabulary, random), leader.clone()],
+                form: "music",
+                isbn: 0,
+                more: More {
+                    series: Some((format!("{whole} series"), numbers + at)),
+                    medium: Some("s"),
+                    extent: Some("1 sound disc : digital, stereo".into()),
+                    number: Some(random.next() % 1_000_000),
+                    contents: Some(words(9, vocabulary, random).replace(' ', " -- ")),
+                    ..More::default()
+                },
+                ..fresh
+            },
+            // Tables of a data set: the end of a long title tells.
+            1 => Book {
+                title: format!(
+                    "{} from the {whole} database : date type: year; country: {}; table: {whole} by {own}; variable: {}",
+                    first.title,
+                    first.place,
+                    words(2, vocabulary, random)
+                ),
+                isbn: 0,
+                form: "online",
+                more: More {
+                    url: Some(format!("https://{host}.example/content?param={:x}", random.next())),
+                    medium: Some("c"),
+                    extent: Some(String::new()),
+                    body: Some(body.clone()),
+                    ..More::default()
+                },
+                ..fresh
+            },
+            // Sheets of a map.
+            2 => Book {
+                title: format!("{} 1:50 000 : {own}", first.title),
+                isbn: 0,
+                form: "map",
+                more: More {
+                    series: Some((format!("{whole} map"), numbers + at)),
+                    extent: Some("1 map : col. ; 50 x 60 cm".into()),
+                    coordinates: Some(format!("E {}°30--E {}°00", 5 + at, 6 + at)),
+                    body: Some(body.clone()),
+                    ..More::default()
+                },
+                ..fresh
+            },
+            // Reports by state, year by year.
+            3 => Book {
+                title: format!("{} {} : {own}", first.title, first.year),
+                pages: 40 + random.below(200),
+                more: More { body: Some(body.clone()), ..More::default() },
+                ..fresh
+            },
+            // One text on paper, online and on film.
+            4 => Book {
+                subtitle: first.subtitle.clone(),
+                form: ["text", "online", "text"][at % 3],
+                more: More { medium: Some(["n", "c", "h"][at % 3]), ..More::default() },
+                isbn: if at.is_multiple_of(3) { first.isbn } else { 0 },
+                ..fresh
+            },
+            // Volumes with titles of their own under the ISBN of the set.
+            _ => Book {
+                title: own,
+                pages: 60 + random.below(700),
+                more: More {
+                    series: Some((first.title.clone(), at + 1)),
+                    set_isbn: Some(first.isbn),
+                    ..More::default()
+                },
+                ..fresh
+            },
+        }
+    };
+    let count = if kind == 4 { 2 + random.below(2) } else { count };
+    (0..count).map(|at| make(at, random)).collect()
+}
+
 /// One library's record of a book.
 fn catalogue(
     book: &Book,
@@ -337,7 +454,9 @@ fn catalogue(
         }
     }
     features.push(("title", title));
-    if !random.percent(5) {
+    if let Some(body) = &book.more.body {
+        features.push(("creator", body.clone()));
+    } else if !random.percent(5) {
         let kept = if random.percent(15) { 1 } else { book.creators.len() };
         for creator in book.creators.iter().take(kept) {
             features.push(("creator", name(creator, random)));
@@ -378,7 +497,9 @@ fn catalogue(
             },
         ));
     }
-    if !random.percent(12) && book.form != "audio" {
+    if let Some(extent) = &book.more.extent {
+        features.push(("extent", extent.clone()));
+    } else if !random.percent(12) && book.form != "audio" {
         let pages = if random.percent(6) { book.pages + 1 + random.below(4) } else { book.pages };
         features.push((
             "extent",
@@ -406,11 +527,41 @@ fn catalogue(
     if !random.percent(5) {
         features.push(("type", book.form.into()));
     }
-    if !random.percent(40) {
-        let isbn = if random.percent(1) { wrong } else { book.isbn };
+    if !random.percent(40) && book.isbn > 0 {
+        let isbn = if random.percent(1) && wrong > 0 { wrong } else { book.isbn };
         features.push(("isbn", isbn.to_string()));
     }
+    further(book, random, &mut features);
     features
+}
+
+/// What only some books have, and not every library says.
+fn further(book: &Book, random: &mut Random, features: &mut Vec<(&'static str, String)>) {
+    let more = &book.more;
+    if let Some((series, number)) = &more.series
+        && !random.percent(10)
+    {
+        features.push((
+            "series",
+            match random.below(4) {
+                0 => format!("{series} ; v. {number}"),
+                1 => format!("{series} ; {number}"),
+                2 => format!("{series}, no. {number}"),
+                _ => format!("{series} ; vol. {number}"),
+            },
+        ));
+    }
+    let mut add = |feature: &'static str, value: Option<String>, missing: usize| {
+        if let Some(value) = value.filter(|_| !random.percent(missing)) {
+            features.push((feature, value));
+        }
+    };
+    add("url", more.url.clone().map(|url| url.replacen("https://", "", 1).replacen('/', " ; ", 1)), 5);
+    add("medium", more.medium.map(str::to_owned), 1);
+    add("isbn", more.set_isbn.map(|isbn| isbn.to_string()), 30);
+    add("publisher-number", more.number.map(|number| format!("cd{number}")), 40);
+    add("coordinates", more.coordinates.clone(), 30);
+    add("contents", more.contents.clone(), 30);
 }
 
 fn name(person: &Person, random: &mut Random) -> String {

@@ -16,20 +16,21 @@
 )]
 
 mod generate;
+mod labelled;
 mod sets;
 
 use std::path::Path;
 use std::time::Instant;
 
-use pinakes::resolve::agents::Dispatch;
-use pinakes::resolve::block::Blocker;
-use pinakes::resolve::cluster::Decisions;
-use pinakes::resolve::compare::Comparer;
-use pinakes::resolve::evaluate;
-use pinakes::resolve::feature::{Builder, FeatureTable, Id};
-use pinakes::resolve::increment::{Changes, State};
-use pinakes::resolve::profile::Profile;
-use pinakes::resolve::{BUDGET, Given, Resolution, resolve};
+use pinakes_resolve::agents::Dispatch;
+use pinakes_resolve::block::Blocker;
+use pinakes_resolve::cluster::Decisions;
+use pinakes_resolve::compare::Comparer;
+use pinakes_resolve::evaluate;
+use pinakes_resolve::feature::{Builder, FeatureTable, Id};
+use pinakes_resolve::increment::{Changes, State};
+use pinakes_resolve::profile::Profile;
+use pinakes_resolve::{BUDGET, Given, Resolution, resolve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// As in the program itself.
@@ -38,6 +39,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const PROFILE: &str = include_str!("../../mappings/resolve/instance.toml");
+const WORK: &str = include_str!("../../mappings/resolve/work.toml");
 const AGENT: &str = include_str!("../../mappings/resolve/agent.toml");
 const WORDS: &str = include_str!("../../mappings/resolve/words.toml");
 const SEED: u64 = 7;
@@ -51,13 +53,53 @@ fn main() {
         ["agents", records] => agents(records.parse().unwrap()),
         ["csv", records] => table(records.parse().unwrap()),
         ["sets", folder] => sets::all(Path::new(folder), &|| profile(PROFILE), &|| profile(AGENT)),
+        ["levels", folder, profile_name, shown @ ..] => {
+            labelled::levels(Path::new(folder), &profile(text_of(profile_name)), shown);
+        }
+        ["export", folder, records] => export(Path::new(folder), records.parse().unwrap()),
+        ["dump", folder, name] => labelled::dump(Path::new(folder), &profile(text_of(name))),
+        ["blocking", folder, name] => labelled::blocking(Path::new(folder), profile(text_of(name))),
+        ["unique", folder, name] => labelled::unique(Path::new(folder), &profile(text_of(name))),
+        ["train", folder, name] => {
+            let trained = labelled::train(Path::new(folder), expected(name), None);
+            print!("{}", trained.weights_text(&labelled::about(Path::new(folder), name)));
+        }
+        ["score", folder, name] => {
+            labelled::score(Path::new(folder), name, &|_| profile(text_of(name)));
+        }
+        ["leave-one-out", folder, name] => {
+            let folder = Path::new(folder);
+            labelled::score(folder, name, &|set| labelled::train(folder, expected(name), Some(set)));
+        }
         [records] => quality(records.parse().unwrap()),
         _ => quality(100_000),
     }
 }
 
+fn text_of(name: &str) -> &'static str {
+    match name {
+        "agent" => AGENT,
+        "work" => WORK,
+        _ => PROFILE,
+    }
+}
+
+/// A shipped profile, with the shipped weights.
 fn profile(text: &str) -> Profile {
-    Profile::parse(text, WORDS).unwrap_or_else(|problems| panic!("{problems:?}"))
+    weighed(text, "../../mappings/resolve/weights")
+}
+
+/// A shipped profile with what was expected before anything was counted.
+fn expected(name: &str) -> Profile {
+    weighed(text_of(name), "../../benches/resolve/expectations")
+}
+
+fn weighed(text: &str, folder: &str) -> Profile {
+    let mut profile = Profile::parse(text, WORDS).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let weights = std::fs::read_to_string(path.join(format!("{}.toml", profile.name))).unwrap();
+    profile.weigh(&weights).unwrap_or_else(|problems| panic!("{problems:?}"));
+    profile
 }
 
 fn quality(records: usize) {
@@ -191,7 +233,7 @@ fn agents(records: usize) {
 
 /// The generated records, several values of a feature separated by ` | `.
 fn table(records: usize) {
-    const FEATURES: [&str; 11] = [
+    const FEATURES: [&str; 17] = [
         "title",
         "part",
         "creator",
@@ -203,6 +245,12 @@ fn table(records: usize) {
         "language",
         "type",
         "isbn",
+        "series",
+        "url",
+        "medium",
+        "publisher-number",
+        "coordinates",
+        "contents",
     ];
     let mut out = csv::Writer::from_writer(std::io::stdout().lock());
     out.write_record(["id", "instance", "family"].iter().chain(&FEATURES)).unwrap();
@@ -218,6 +266,20 @@ fn table(records: usize) {
         ];
         out.write_record(head.into_iter().chain(FEATURES.map(values))).unwrap();
     });
+}
+
+/// The generated records as a labelled set.
+fn export(folder: &Path, records: usize) {
+    let mut features = String::from("source\tid\tnode\tfeature\tvalue\n");
+    let mut clusters = String::from("source\tid\tcluster\n");
+    generate::generate(records, SEED + 1, &mut |record| {
+        for (feature, value) in &record.features {
+            features.push_str(&format!("{}\t{}\t\t{feature}\t{value}\n", record.source, record.key));
+        }
+        clusters.push_str(&format!("{}\t{}\t{}\n", record.source, record.key, record.instance));
+    });
+    std::fs::write(folder.join("generated.instance.tsv"), features).unwrap();
+    std::fs::write(folder.join("generated.instance.clusters.tsv"), clusters).unwrap();
 }
 
 /// Processor time of this process in seconds.

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use pinakes::resolve::block::{Blocker, pack};
-use pinakes::resolve::compare::Comparer;
-use pinakes::resolve::evaluate;
-use pinakes::resolve::feature::{Builder, FeatureTable, Id};
-use pinakes::resolve::profile::Profile;
-use pinakes::resolve::{BUDGET, Given, Resolution, resolve};
+use pinakes_resolve::block::{Blocker, pack};
+use pinakes_resolve::compare::Comparer;
+use pinakes_resolve::evaluate;
+use pinakes_resolve::feature::{Builder, FeatureTable, Id};
+use pinakes_resolve::profile::Profile;
+use pinakes_resolve::{BUDGET, Given, Resolution, resolve};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cpu;

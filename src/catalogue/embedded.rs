@@ -287,7 +287,7 @@ impl Backend for Embedded {
     fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {
         let mut query = sparql_parser()
             .parse_query(query)
-            .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
+            .map_err(|error| CatalogueError::Syntax(syntax::explain("query", query, &error.to_string())))?;
         services::refuse(&mut query)?;
         let mut prepared = SparqlEvaluator::new().for_query(query);
         for (name, term) in &how.bindings {

@@ -25,7 +25,7 @@ pub mod results;
 mod services;
 pub mod snapshot;
 pub mod spelling;
-mod syntax;
+pub mod syntax;
 pub mod worker;
 
 pub use backend::{Backend, Row, Selection};

@@ -32,6 +32,7 @@ queries! {
     "resolve/instance/keys/identifiers"
     "resolve/subject/features"
     "resolve/work/features"
+    "resolve/work/keys/work-key"
     "serve/graph"
 }
 

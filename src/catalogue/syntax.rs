@@ -13,8 +13,9 @@ const WORDS: &str = include_str!("sparql-words.tsv");
 /// Words that are shown of those expected.
 const EXPECTED: usize = 8;
 
-/// What is wrong with `query`, given the parser's own message (`error at 1:26: expected …`).
-pub(super) fn explain(query: &str, message: &str) -> String {
+/// What is wrong with a query or an update, given the parser's own message
+/// (`error at 1:26: expected …`). `called` is what the text is: a query or an update.
+pub fn explain(called: &str, query: &str, message: &str) -> String {
     let Some((line, column, expected)) = place(message) else { return message.to_owned() };
     let text = |line: usize| query.lines().nth(line - 1).unwrap_or_default();
     let fault = if expected.contains("Prefix not found") {
@@ -26,7 +27,7 @@ pub(super) fn explain(query: &str, message: &str) -> String {
     let (line, fault) = fault.unwrap_or_else(|| (line, unexpected(column - 1, expected)));
     let Fault { at, what, hint } = fault;
     let (column, width) = (at.start + 1, at.len());
-    let mut out = format!("the query cannot be parsed at line {line}, column {column}");
+    let mut out = format!("the {called} cannot be parsed at line {line}, column {column}");
     if !what.is_empty() {
         out.push_str(&format!(": {what}"));
     }
@@ -196,17 +197,21 @@ mod tests {
     #[track_caller]
     fn check(query: &str, expected: &str) {
         let error = sparql_parser().parse_query(query).expect_err("a fault").to_string();
-        assert_eq!(explain(query, &error), expected, "{error}");
+        assert_eq!(explain("query", query, &error), expected, "{error}");
     }
 
     #[test]
     fn the_place_is_underlined_and_character_classes_are_left_out() {
-        let said = explain("SELECT *\n{ ?s ?p }", "error at 2:9: expected one of UNION, ['a'..='z'], FILTER");
+        let said = explain(
+            "query",
+            "SELECT *\n{ ?s ?p }",
+            "error at 2:9: expected one of UNION, ['a'..='z'], FILTER",
+        );
         assert_eq!(
             said,
             "the query cannot be parsed at line 2, column 9\n  |\n2 | { ?s ?p }\n  |         ^\nhint: expected UNION, FILTER"
         );
-        assert_eq!(explain("x", "something else"), "something else");
+        assert_eq!(explain("query", "x", "something else"), "something else");
     }
 
     #[test]
@@ -281,10 +286,11 @@ mod tests {
                  5 |   FILTR(?s)\n  |   ^^^^^\nhint: did you mean `FILTER`?",
             );
         }
-        let said = explain("ASK { ?s ?p '''one\ntwo''' ", "error at 2:8: expected one of FILTER, UNION");
+        let said =
+            explain("query", "ASK { ?s ?p '''one\ntwo''' ", "error at 2:8: expected one of FILTER, UNION");
         assert!(said.starts_with("the query cannot be parsed at line 2, column 8\n"), "{said}");
         // A short string may not go on in the next line; the words there are judged.
-        let said = explain("ASK { ?s ?p 'one\nFILTR two", "error at 1:13: expected one of FILTER");
+        let said = explain("query", "ASK { ?s ?p 'one\nFILTR two", "error at 1:13: expected one of FILTER");
         assert!(said.contains("`FILTR` is no word"), "{said}");
     }
 
@@ -292,7 +298,7 @@ mod tests {
     fn of_a_line_without_end_the_part_around_the_place_is_shown() {
         let query = format!("SELECT * {{ {} FILTR(1) }}", "?s ?p ?o . ".repeat(1000));
         let error = sparql_parser().parse_query(&query).expect_err("a fault").to_string();
-        let said = explain(&query, &error);
+        let said = explain("query", &query, &error);
         assert!(said.contains("FILTR") && said.len() < 700, "{said}");
     }
 }

@@ -62,9 +62,9 @@ pub fn evaluate(
                 if !query.contains("search") {
                     return catalogue.backend().answer(query, how, out);
                 }
-                let parsed = sparql_parser()
-                    .parse_query(query)
-                    .map_err(|error| CatalogueError::Syntax(syntax::explain(query, &error.to_string())))?;
+                let parsed = sparql_parser().parse_query(query).map_err(|error| {
+                    CatalogueError::Syntax(syntax::explain("query", query, &error.to_string()))
+                })?;
                 let rewritten = rewrite(parsed).map_err(CatalogueError::Evaluation)?;
                 catalogue.backend().answer(&rewritten.to_string(), how, out)
             })

@@ -13,9 +13,9 @@ use crate::record::RECORD_LIMIT;
 use oxrdf::{Literal, NamedNode, Triple};
 use sha2::{Digest, Sha256};
 
-/// Fields of one record that are kept. Each makes five statements, so these are as many as rules
-/// may make.
-const MOST_NODES: usize = 10_000;
+/// Fields of one record that are kept. Real ones have up to some ten thousand, a library's holdings of
+/// a newspaper; each makes five statements.
+const MOST_NODES: usize = 100_000;
 
 /// Bytes of all that is kept of one record. Values are parts of it, but a tag or a code that stands
 /// in it once may be that of many.

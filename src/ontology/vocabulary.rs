@@ -50,6 +50,7 @@ vocabularies! {
         ORGANIZATION "Organization"
         PERSON "Person"
         PLACE_CLASS "Place"
+        RELATED_TO "relatedTo"
         ROLE "role"
         SUBJECT "subject"
         TITLE "title"

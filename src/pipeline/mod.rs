@@ -52,11 +52,13 @@ pub use providing::Providing;
 pub use publish::{Publication, publish};
 pub use reading::read_records;
 pub use resolve::{
-    Act, Blocks, Decided, Decision, EvaluateRequest, Evaluated, Explained, KeptApart, Kind, Labelling,
-    LeastAlike, LeftBehind, Measured, Named, Numbered, Queue, Read, ResolveError, ResolveRequest,
-    ResolveText, Resolved, Reviewed, Shares, ShownComparison, ShownEntry, ShownPair, ShownPreference,
-    ShownType, ShownValue, Sketch, TypedText, Undone, Waiting, Wish, Wishing, decide, decisions,
-    evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts, review, show_entry, take_down,
+    Act, Blocks, Calibrated, Contradiction, Decided, Decision, EvaluateRequest, Evaluated, Explained,
+    FeatureRow, Judged, KeptApart, Kind, Labelling, LeastAlike, LeftBehind, Measured, Named, Numbered, Queue,
+    Read, ResolveError, ResolveRequest, ResolveText, Resolved, Reviewed, Sample, SampleRequest, SampledPair,
+    Shares, ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, Sketch, Survey,
+    SurveyRequest, SurveyedEntry, SurveyedMerge, TypedText, Undone, Waiting, Wish, Wishing, decide,
+    decisions, each_feature, evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts, review,
+    sample, show_entry, survey, take_down,
 };
 pub use searching::{Reader, searching, searching_in};
 pub use serving::{Served, Serving, write_for_server};

@@ -95,7 +95,7 @@ impl Service for Double {
 
     fn update(&self, update: Update, by: Holder) -> Later<'_, Result<Written, Refusal>> {
         Box::pin(async move {
-            update.parse(BASE, &by)?;
+            update.parse(BASE, &by, |_, message| message.to_owned())?;
             self.updates.lock().expect("a lock").push(update.text);
             Ok(Written::Changed)
         })

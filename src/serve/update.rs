@@ -31,14 +31,20 @@ impl Update {
     /// Parses the text, which must have passed a guard against deep nesting, and checks it.
     ///
     /// SPARQL 1.1 Protocol, 2.2.3: a dataset in the request and one in the text (`USING`, `WITH`)
-    /// are a conflict. `LOAD` is refused: this server fetches nothing for anybody.
-    pub fn parse(&self, base: &str, by: &Holder) -> Result<spargebra::Update, Refusal> {
+    /// are a conflict. `LOAD` is refused: this server fetches nothing for anybody. `explain` makes a
+    /// sentence of the text and the parser's message.
+    pub fn parse(
+        &self,
+        base: &str,
+        by: &Holder,
+        explain: impl FnOnce(&str, &str) -> String,
+    ) -> Result<spargebra::Update, Refusal> {
         by.at_least(Role::Writer).map_err(|problem| Refusal::Forbidden(problem.message))?;
         let mut update = sparql_parser()
             .with_base_iri(&self.base)
             .map_err(|error| Refusal::Malformed(error.to_string()))?
             .parse_update(&self.text)
-            .map_err(|error| Refusal::Malformed(format!("the update cannot be parsed: {error}")))?;
+            .map_err(|error| Refusal::Malformed(explain(&self.text, &error.to_string())))?;
         for operation in &mut update.operations {
             if matches!(operation, GraphUpdateOperation::Load { .. }) {
                 return Err(Refusal::Forbidden("`LOAD` is refused: nothing is fetched here".to_owned()));
@@ -115,12 +121,16 @@ mod tests {
 
     const BASE: &str = "http://library.example/";
 
+    fn said(_: &str, message: &str) -> String {
+        message.to_owned()
+    }
+
     fn parse(text: &str, source: Option<&str>, using: &[&str]) -> Result<usize, Refusal> {
         let by = Holder { role: Role::Writer, token: None, source: source.map(str::to_owned) };
         let using = using.iter().map(|iri| NamedNode::new(*iri).expect("an IRI")).collect();
         let update =
             Update { text: text.to_owned(), base: format!("{BASE}sparql"), using, using_named: Vec::new() };
-        update.parse(BASE, &by).map(|update| update.operations.len())
+        update.parse(BASE, &by, said).map(|update| update.operations.len())
     }
 
     #[test]
@@ -175,6 +185,6 @@ mod tests {
             using: Vec::new(),
             using_named: Vec::new(),
         };
-        assert!(matches!(update.parse(BASE, &Holder::anonymous()), Err(Refusal::Forbidden(_))));
+        assert!(matches!(update.parse(BASE, &Holder::anonymous(), said), Err(Refusal::Forbidden(_))));
     }
 }

@@ -278,6 +278,21 @@ fn whoever_writes_at_once_loses_nothing() {
     survives_rebuild(&desk);
 }
 
+/// What is wrong with an update is said as it is of a query.
+#[test]
+fn a_misspelt_update_is_named() {
+    let desk = Desk::new();
+    let writer = token(&desk, "--role writer");
+    let server = Server::start(&desk, &[]);
+    for (text, said) in [
+        ("INSRT DATA { <urn:s> <urn:p> 1 }", "`INSRT` is no word of SPARQL"),
+        ("INSERT DATA { <urn:s> nope:p 1 }", "nothing declares the prefix `nope:`"),
+    ] {
+        let told = server.update(&writer, text).unwrap().is(400).text();
+        assert!(told.starts_with("the update cannot be parsed at line 1") && told.contains(said), "{told}");
+    }
+}
+
 /// An update may carry as much data as a document.
 #[test]
 fn updates_of_megabytes_are_taken() {

@@ -153,6 +153,24 @@ impl Desk {
         command
     }
 
+    /// What a command line begins with to run without a network: in a namespace of its own, which
+    /// has no way out and in which even this machine's own servers cannot be reached.
+    #[track_caller]
+    pub fn network_off(&self) -> &'static str {
+        const OFF: &str = "unshare --map-root-user --net";
+        let interfaces = self.run(&format!("{OFF} tail -n +3 /proc/net/dev"));
+        assert_eq!(
+            interfaces.code,
+            Some(0),
+            "the system gives no network namespace to take the network away ({}); install util-linux by \
+             `scripts/setup test`, and allow user namespaces",
+            interfaces.complaint().trim()
+        );
+        let interfaces = interfaces.text();
+        assert!(interfaces.lines().all(|line| line.trim().starts_with("lo:")), "{interfaces}");
+        OFF
+    }
+
     /// The canonical export of a catalogue here.
     pub fn canonical(&self, catalogue: &str) -> String {
         self.run(&format!("pinakes export --canonical --catalogue {catalogue}")).ok().text()

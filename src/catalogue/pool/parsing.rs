@@ -25,7 +25,7 @@ impl Parser {
             Ok(query) => Ok(query),
             Err(_) => based(self.with_prefixes.clone())?
                 .parse_query(text)
-                .map_err(|error| syntax::explain(text, &error.to_string())),
+                .map_err(|error| syntax::explain("query", text, &error.to_string())),
         }
     }
 }

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// The truth is a table with a header. Either each row names a record (`id`, and `source` beside
 /// it where ids are not unique) and its group; a group `-` leaves a record out. Or it names two
 /// records (`left_source`, `left_id`, `right_source`, `right_id`, or two columns of names) and
-/// in `same` or `label` whether they are one; without such a column the rows are all pairs that
-/// are one. A name is SOURCE/ID, or the id alone where no other record has it; a column called
+/// in `same` or `label` whether they are one (`yes`, `no`; `unsure` is left out); without such a
+/// column the rows are all pairs that are one. A sheet of `pinakes resolve sample` is such a table. A name is SOURCE/ID, or the id alone where no other record has it; a column called
 /// after a source, such as `id_acm`, has ids of that source.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -50,6 +50,23 @@ impl Evaluate {
             output::number(found.known),
             output::number(found.unknown)
         ))?;
+        if let Some(judged) = &found.judged {
+            output::line(&format!(
+                "judged pairs: {} merged rightly, {} wrongly; {} missed, {} rightly apart",
+                output::number(judged.right),
+                output::number(judged.wrong),
+                output::number(judged.missed),
+                output::number(judged.apart)
+            ))?;
+            if let Some([low, high]) = judged.precision_between {
+                output::line(&format!(
+                    "if the merged ones were drawn at random, precision is between {low:.3} and {high:.3} (95 %)"
+                ))?;
+            }
+            if judged.right + judged.wrong > 0 && judged.missed + judged.apart == 0 {
+                output::line("all judged pairs are merged, so they say nothing about recall")?;
+            }
+        }
         output::line("                  precision  recall     F1")?;
         let line = |name: &str, measured: &Measured| {
             output::line(&format!(
@@ -76,6 +93,14 @@ impl Evaluate {
                 "at precision {precision}: recall {:.4}, from {probability:.4} on",
                 measured.recall
             ))?;
+        }
+        if !found.calibration.is_empty() {
+            output::line("probability        pairs  of them one")?;
+        }
+        for bin in &found.calibration {
+            let share = bin.one as f64 / bin.pairs as f64;
+            let pairs = output::number(bin.pairs);
+            output::line(&format!("{:<5} to {:<5}  {pairs:>9}  {share:>11.3}", bin.from, bin.to))?;
         }
         for (what, pairs) in
             [("merged, and should not be", &found.wrong), ("not merged, and should be", &found.missed)]

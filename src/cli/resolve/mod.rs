@@ -3,9 +3,12 @@
 mod decide;
 mod evaluate;
 mod explain;
+mod features;
 mod report;
 mod review;
+mod sample;
 mod show;
+mod survey;
 
 use super::progress::Progress;
 use super::{Done, General, now, output};
@@ -30,6 +33,7 @@ Examples:
   pinakes resolve explain loc/lib0011 spreadsheet/B-004
   pinakes resolve show loc/lib0011
   pinakes resolve review
+  pinakes resolve report
 
 Exit status: 0 done; 1 done, but decisions contradict each other; 2 could not run"
 )]
@@ -62,7 +66,10 @@ enum ResolveCommand {
     Split(decide::Split),
     Undo(decide::Undo),
     Decisions(decide::Decisions),
+    Report(survey::Report),
+    Sample(sample::Draw),
     Evaluate(evaluate::Evaluate),
+    Features(features::Features),
     Train(Train),
 }
 
@@ -106,7 +113,10 @@ impl ResolveGroup {
             Some(ResolveCommand::Split(command)) => command.run(general),
             Some(ResolveCommand::Undo(command)) => command.run(general),
             Some(ResolveCommand::Decisions(command)) => command.run(general),
+            Some(ResolveCommand::Report(command)) => command.run(general),
+            Some(ResolveCommand::Sample(command)) => command.run(general),
             Some(ResolveCommand::Evaluate(command)) => command.run(general),
+            Some(ResolveCommand::Features(command)) => command.run(general),
             Some(ResolveCommand::Train(command)) => command.run(general),
         }
     }

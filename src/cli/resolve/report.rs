@@ -69,6 +69,10 @@ pub(super) fn resolved(general: &General, resolved: &Resolved, only: Option<Kind
         output::number(resolved.changed),
         output::number(resolved.removed)
     ))?;
+    let is_first = resolved.changed == 0 && resolved.removed == 0;
+    if !is_first && !resolved.because.is_empty() {
+        output::line(&format!("because {}", resolved.because.join("; ")))?;
+    }
     if resolved.sources.len() > 1 {
         overlap(resolved)?;
     }

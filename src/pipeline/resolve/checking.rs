@@ -44,13 +44,18 @@ impl TypedText {
             && ["words.toml", "instance.toml", "work.toml", "agent.toml"].contains(name)
             && !std::fs::read_to_string(&whole).unwrap_or_default().contains("[concordance]")
         {
-            below = vec![name];
+            let is_weights = below.len() > 1 && below[below.len() - 2] == "weights";
+            below = if is_weights { vec!["weights", name] } else { vec![name] };
         }
         let asked = |name: &str| Asked::ALL.into_iter().find(|asked| asked.name() == name);
         let role = match below.as_slice() {
             ["words.toml"] => Role::Words,
+            ["weights", "instance.toml"] => Role::Weights("instance"),
+            ["weights", "work.toml"] => Role::Weights("work"),
+            ["weights", "agent.toml"] => Role::Weights("agent"),
             ["instance.toml" | "work.toml" | "agent.toml"] => Role::Profile,
             ["entries.tsv"] => Role::Entries,
+            ["levels.tsv"] => Role::Levels,
             [name, "features.rq"] => Role::Features(asked(name)?),
             [name, "keys", query] if query.ends_with(".rq") => Role::Keys(asked(name)?),
             _ => return None,
@@ -106,8 +111,10 @@ pub fn resolve_texts(
 fn what(role: Role) -> &'static str {
     match role {
         Role::Words => "word lists",
+        Role::Weights(_) => "weights",
         Role::Profile => "profile",
         Role::Entries => "list of entries",
+        Role::Levels => "list of levels",
         Role::Features(_) | Role::Keys(_) => "query",
     }
 }

@@ -4,8 +4,8 @@
 //! too: instances, works, agents. `mappings/resolve/entries.tsv` says which. All other nodes
 //! belong to the thing that leads to them.
 
-use super::texts::EntryRule;
-use crate::ontology::{owl, pin, rdf, rdfs};
+use super::texts::{EntryRule, LevelRule, NodeCondition};
+use crate::ontology::{bf, owl, pin, rdf, rdfs};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::FxHashMap;
 
@@ -131,16 +131,27 @@ impl<'a> Description<'a> {
 
     /// What the record says of one of its things, with names of the merged catalogue: the thing is
     /// `entry`, other things are what `named` calls them, and nodes inside are called after the
-    /// entry and their content.
+    /// entry and their content. What of a work belongs to its publication, by `levels`, is said of that.
     pub fn statements(
         &self,
         node: &str,
         entry: &NamedNode,
+        levels: &[LevelRule],
         named: &dyn Fn(&str) -> Option<NamedNode>,
     ) -> Vec<Triple> {
         let iri = absolute(self.record, node);
-        let mut walk = Walk { of: self, entry, named, path: Vec::new(), out: Vec::new() };
-        walk.about(&iri, entry.clone());
+        let kind = self.kinds.get(iri.as_str()).copied();
+        let mut walk = Walk { of: self, entry, levels, named, path: Vec::new(), out: Vec::new() };
+        if kind == Some(Kind::Work) {
+            walk.about_work(&iri, entry.clone());
+        } else {
+            walk.about(&iri, entry.clone());
+        }
+        if kind == Some(Kind::Instance) {
+            for work in self.works_of(&iri) {
+                walk.of_work(&work);
+            }
+        }
         let is_own = iri.starts_with(self.record);
         let mut same = Vec::new();
         if is_own {
@@ -168,6 +179,38 @@ impl<'a> Description<'a> {
             }
         }
         walk.out
+    }
+
+    /// The works that an instance is one of.
+    fn works_of(&self, instance: &str) -> Vec<String> {
+        let said = self.about.get(instance).into_iter().flatten();
+        said.filter(|triple| triple.predicate == bf::INSTANCE_OF)
+            .filter_map(|triple| match &triple.object {
+                Term::NamedNode(work) => Some(work.as_str().to_owned()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The line that says to which level a statement of a work belongs.
+    fn level_of<'r>(&self, triple: &Triple, levels: &'r [LevelRule]) -> Option<&'r LevelRule> {
+        let said = match &triple.object {
+            Term::NamedNode(node) => self.about.get(node.as_str()),
+            _ => None,
+        };
+        levels.iter().find(|rule| {
+            rule.property == triple.predicate
+                && match &rule.node {
+                    NodeCondition::Anything => true,
+                    NodeCondition::Class(class) => {
+                        said.into_iter().flatten().any(|triple| is_a(triple, class))
+                    }
+                    NodeCondition::Says(property, value) => said.into_iter().flatten().any(|triple| {
+                        triple.predicate == *property
+                            && matches!(&triple.object, Term::NamedNode(node) if node == value)
+                    }),
+                }
+        })
     }
 
     fn describes(&self, iri: &str) -> bool {
@@ -230,6 +273,7 @@ pub(super) fn absolute(record: &str, node: &str) -> String {
 struct Walk<'w, 'a> {
     of: &'w Description<'a>,
     entry: &'w NamedNode,
+    levels: &'w [LevelRule],
     named: &'w dyn Fn(&str) -> Option<NamedNode>,
     /// Nodes the walk is inside of.
     path: Vec<String>,
@@ -245,6 +289,30 @@ impl Walk<'_, '_> {
         let of = self.of;
         for triple in of.about.get(node).into_iter().flatten() {
             self.take(triple, &name);
+        }
+        self.path.pop();
+    }
+
+    /// What a work has in common with all its publications.
+    fn about_work(&mut self, node: &str, name: NamedNode) {
+        self.path.push(node.to_owned());
+        let of = self.of;
+        for triple in of.about.get(node).into_iter().flatten() {
+            if of.level_of(triple, self.levels).is_none_or(|rule| rule.both) {
+                self.take(triple, &name);
+            }
+        }
+        self.path.pop();
+    }
+
+    /// What a record says of the work and means of its publication.
+    fn of_work(&mut self, work: &str) {
+        self.path.push(work.to_owned());
+        let (of, name) = (self.of, self.entry.clone());
+        for triple in of.about.get(work).into_iter().flatten() {
+            if of.level_of(triple, self.levels).is_some() {
+                self.take(triple, &name);
+            }
         }
         self.path.pop();
     }

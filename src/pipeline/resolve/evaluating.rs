@@ -50,6 +50,9 @@ pub struct Evaluated {
     pub known: u64,
     pub unknown: u64,
     pub pairs: Measured,
+    /// Of judged pairs, how many stand in which relation to the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<Measured>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,9 +63,78 @@ pub struct Evaluated {
     pub by_threshold: Vec<(f64, Measured)>,
     /// The most that is found at a precision: the precision asked for, and from which probability on.
     pub at_precision: Vec<(f64, f64, Measured)>,
+    /// What probabilities are worth: of the pairs from one bound to the next, how many are one.
+    pub calibration: Vec<Calibrated>,
     /// Wrong merges and missed ones, a few of each.
     pub wrong: Vec<[String; 2]>,
     pub missed: Vec<[String; 2]>,
+}
+
+/// Pairs that were judged, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Judged {
+    /// Merged, and one.
+    pub right: u64,
+    /// Merged, and not one.
+    pub wrong: u64,
+    /// One, and not merged.
+    pub missed: u64,
+    /// Neither.
+    pub apart: u64,
+    /// Within these bounds the precision of all merges lies, with 95 % confidence, if the judged ones were
+    /// drawn from them at random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision_between: Option<[f64; 2]>,
+}
+
+/// Pairs of about one probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Calibrated {
+    /// The least probability of these pairs, the next bound, and their mean.
+    pub from: f64,
+    pub to: f64,
+    pub mean: f64,
+    pub pairs: u64,
+    pub one: u64,
+}
+
+/// Bounds of probabilities that are counted together.
+const BOUNDS: [f64; 9] = [0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999, 1.0];
+
+/// Compares what was said with what is true, by weights in bits.
+fn calibration(scored: &[(f64, bool)]) -> Vec<Calibrated> {
+    let between = |bounds: &[f64]| {
+        let [from, to] = [bounds[0], bounds[1]];
+        let is_here = |said: f64| said >= from && (said < to || to == 1.0);
+        let here: Vec<(f64, bool)> = scored
+            .iter()
+            .map(|(weight, is_one)| (probability(*weight), *is_one))
+            .filter(|(said, _)| is_here(*said))
+            .collect();
+        let one = here.iter().filter(|(_, is_one)| *is_one).count() as u64;
+        let mean = here.iter().map(|(said, _)| said).sum::<f64>() / here.len().max(1) as f64;
+        Calibrated { from, to, mean, pairs: here.len() as u64, one }
+    };
+    BOUNDS.windows(2).map(between).filter(|bin| bin.pairs > 0).collect()
+}
+
+/// Wilson's interval for a share that was counted in a sample, with 95 % confidence.
+fn wilson(count: u64, of: u64) -> Option<[f64; 2]> {
+    const Z: f64 = 1.96;
+    if of == 0 {
+        return None;
+    }
+    let (n, share) = (of as f64, count as f64 / of as f64);
+    let middle = share + Z * Z / (2.0 * n);
+    let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    Some([((middle - spread) / scale).max(0.0), ((middle + spread) / scale).min(1.0)])
+}
+
+/// How many different pairs were judged.
+fn distinct(pairs: &[(Number, Number, bool)]) -> usize {
+    let all = pairs.iter().map(|(left, right, _)| (left.min(right), left.max(right)));
+    all.collect::<FxHashSet<_>>().len()
 }
 
 /// How many examples of mistakes are named.
@@ -142,6 +214,16 @@ pub fn evaluate_truth(
         true_pairs.iter().filter(|(left, right)| root(*left) != root(*right)).copied().collect();
     let right = merged - wrong.len() as u64;
     let pairs = Quality::of(right as f64, merged as f64, true_pairs.len() as f64);
+    let judged = match &truth {
+        Truth::Pairs(pairs) => Some(Judged {
+            right,
+            wrong: wrong.len() as u64,
+            missed: missed.len() as u64,
+            apart: (distinct(pairs) as u64).saturating_sub(merged + missed.len() as u64),
+            precision_between: wilson(right, merged),
+        }),
+        _ => None,
+    };
     let (clusters, b_cubed, known) = match &truth {
         Truth::Groups(of) => {
             let mut roots: Vec<u32> = (0..entities.len() as u32).collect();
@@ -171,6 +253,7 @@ pub fn evaluate_truth(
         .filter(|(_, (left, right))| scope.about(*left, *right))
         .map(|(weight, pair)| (weight, true_pairs.contains(&pair)))
         .collect();
+    let calibration = calibration(&scored);
     let curve = evaluate::by_threshold(&mut scored, true_pairs.len());
     let by_threshold = THRESHOLDS
         .iter()
@@ -198,12 +281,37 @@ pub fn evaluate_truth(
         known: known as u64,
         unknown: strangers.rows,
         pairs: pairs.into(),
+        judged,
         clusters,
         b_cubed,
         blocking_recall: if true_pairs.is_empty() { 1.0 } else { found as f64 / true_pairs.len() as f64 },
         by_threshold,
         at_precision,
+        calibration,
         wrong: named(&mut wrong),
         missed: named(&mut missed),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{calibration, wilson};
+    use crate::resolve::score::weight_of;
+
+    #[test]
+    fn intervals_narrow_with_what_was_judged() {
+        let [low, high] = wilson(47, 50).unwrap();
+        assert!((low - 0.838).abs() < 0.001 && (high - 0.979).abs() < 0.001, "{low} {high}");
+        let [low, high] = wilson(50, 50).unwrap();
+        assert!((low - 0.929).abs() < 0.001 && high == 1.0, "{low} {high}");
+        assert_eq!(wilson(0, 0), None);
+    }
+
+    #[test]
+    fn probabilities_are_compared_with_what_is_true() {
+        let scored = [(0.6, true), (0.65, false), (0.9991, true), (1.0, true), (0.05, true)];
+        let scored = scored.map(|(said, is_one)| (weight_of(said), is_one));
+        let bins: Vec<_> = calibration(&scored).iter().map(|bin| (bin.from, bin.pairs, bin.one)).collect();
+        assert_eq!(bins, [(0.5, 2, 1), (0.999, 2, 2)]);
+    }
 }

@@ -1,8 +1,8 @@
 //! Which of all described things are one? Level by level, each with what the one before found.
 //!
 //! Instances are compared first. Works of one instance are one, and works that the profile `work`
-//! takes for one belong to one hub. Within a hub, works of one language, form and translator are
-//! one expression; translators are agents, so agents come before. Subjects and places are known by
+//! takes for one belong to one hub. Within a hub, works of one language, form, translator and
+//! performer are one expression; these are agents, so agents come before. Subjects and places are known by
 //! their headings and by the entries of authority files.
 
 use super::decisions::Ruling;
@@ -36,6 +36,8 @@ pub(super) struct Level {
     pub model: Model,
     /// Pairs that are alike enough to be merged, strongest first; by numbers of things.
     pub edges: Vec<Edge>,
+    /// Pairs that are not one, and of which one was made from the other.
+    pub related: Vec<Edge>,
     /// Pairs for a person, likeliest first.
     pub review: Vec<Edge>,
     pub refused: Vec<Refusal>,
@@ -92,7 +94,7 @@ pub(super) struct Following {
 pub(super) enum Ground {
     /// Works: their instances are one.
     Instances,
-    /// Works of one hub: language, form and translators are the same.
+    /// Works of one hub: language, form, translators and performers are the same.
     Expression,
     /// Hubs: their works belong together.
     Works,
@@ -210,15 +212,18 @@ impl Comparing<'_> {
             forest.unite(number(id as u32), number(*root));
         }
         let named = |edge: &Edge| Edge { left: number(edge.left), right: number(edge.right), ..*edge };
-        let bands = self.text.profile.bands;
-        let review = found.review(bands, &decisions).into_iter().map(named).collect();
+        let profile = &self.text.profile;
+        let review = found.review(profile, &decisions).into_iter().map(named).collect();
         let Resolution { model, clusters, edges, blocking, compared } = found;
-        let merge = weight_of(bands.merge);
+        let merge = weight_of(profile.bands.merge);
         let refused = clusters.refused.into_iter().map(|refusal| refusal.renamed(number)).collect();
         // What is not merged and no matter for review says nothing afterwards.
-        let edges = edges.iter().filter(|edge| edge.weight >= merge).map(named).collect();
+        let strong = || edges.iter().filter(|edge| edge.weight >= merge);
+        let related = strong().filter(|edge| profile.is_related(edge.vector)).map(named).collect();
+        let edges = strong().filter(|edge| profile.veto(edge.vector).is_none()).map(named).collect();
         let has_learned = is_crowded || words != Some(model.weights.len());
-        Ok(Level { model, edges, review, refused, blocking, compared, state: Some(state), has_learned })
+        let state = Some(state);
+        Ok(Level { model, edges, related, review, refused, blocking, compared, state, has_learned })
     }
 
     /// What is different from the last run is taken up; without a last run everything is compared.
@@ -267,7 +272,7 @@ fn works_of_instances(entities: &Entities, forest: &mut Forest) -> Vec<(Number, 
     joined
 }
 
-/// Unites works of one hub that have language, form and translators in common.
+/// Unites works of one hub that have language, form, translators and performers in common.
 fn expressions(entities: &Entities, hubs: &mut Forest, uniting: &mut Uniting) {
     let mut first: BTreeMap<(Number, String), Number> = BTreeMap::new();
     for (number, said) in sorted(&entities.expressions) {
@@ -276,12 +281,12 @@ fn expressions(entities: &Entities, hubs: &mut Forest, uniting: &mut Uniting) {
         let mut has_language = false;
         for (feature, value) in said {
             match &**feature {
-                "translator" => {
+                role @ ("translator" | "performer" | "arranger") => {
                     let (source, id) = &entities.records[record as usize];
                     let agent = entities.find(source, id, Some(value), Kind::Agent);
                     parts.push(match agent {
-                        Some(agent) => format!("translator {}", uniting.forest.root(agent)),
-                        None => format!("translator {value}"),
+                        Some(agent) => format!("{role} {}", uniting.forest.root(agent)),
+                        None => format!("{role} {value}"),
                     });
                 }
                 feature => {

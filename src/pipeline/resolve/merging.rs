@@ -18,6 +18,7 @@ use crate::catalogue::Graphs;
 use crate::ontology::{bf, dcterms, pin, prov, rdf, rdfs, skos, xsd};
 use crate::pipeline::Session;
 use crate::resolve::cluster::Edge;
+use crate::resolve::compare::Vector;
 use crate::resolve::increment::State;
 use crate::resolve::score::{Model, probability};
 use oxrdf::{GraphName, Literal, NamedNode, NamedNodeRef, Quad, Term, Triple};
@@ -90,6 +91,8 @@ pub(super) struct Merging<'a> {
     /// What holds entries together beside that, by root.
     following: FxHashMap<Number, Vec<Following>>,
     preferring: FxHashMap<Kind, Preferring>,
+    /// Hubs of which one was made from the other, by root.
+    related: FxHashMap<Number, BTreeSet<Number>>,
     /// The place of each source among them, the most important first.
     rank: FxHashMap<&'a str, usize>,
     /// When this run was started.
@@ -134,7 +137,20 @@ impl<'a> Merging<'a> {
             preferring.insert(kind, Preferring::new(&profile.profile.survivorship, ranked));
         }
         let rank = ranked.iter().enumerate().map(|(place, source)| (source.as_str(), place)).collect();
-        Self { session, texts, entities, groups, naming, evidence, following, preferring, rank, time }
+        let related = related_hubs(entities, groups);
+        Self {
+            session,
+            texts,
+            entities,
+            groups,
+            naming,
+            evidence,
+            following,
+            preferring,
+            related,
+            rank,
+            time,
+        }
     }
 
     /// The hash of the members of an entry, of what people said of them, and of the order of their
@@ -147,6 +163,9 @@ impl<'a> Merging<'a> {
             if let Ground::Decision(number) = following.ground {
                 sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes()));
             }
+        }
+        for (_, id) in self.related_to(members) {
+            sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(format!("related {id:x}").as_bytes()));
         }
         let source = |member: &Number| self.entities.name(*member).0;
         let mut sources: Vec<&str> = members.iter().map(source).collect();
@@ -169,8 +188,16 @@ impl<'a> Merging<'a> {
                 let _ = write!(text, "\0{}\0{}", evidence.profile.hash, State::digest(&evidence.level.model));
             }
         }
+        let _ = write!(text, "\0{}", self.texts.placing);
         // Never that of a master of which nothing is known.
         xxhash_rust::xxh3::xxh3_64(text.as_bytes()).max(1)
+    }
+
+    /// Hubs that were made from this one, or this one from them.
+    fn related_to(&self, members: &[Number]) -> Vec<EntryKey> {
+        let root = members.first().and_then(|member| self.groups.of.get(*member as usize));
+        let related = root.and_then(|root| self.related.get(root)).into_iter().flatten();
+        related.filter_map(|root| Some((self.entities.kind(*root), *self.naming.of.get(root)?))).collect()
     }
 
     /// What holds members together beside comparisons.
@@ -278,7 +305,7 @@ impl<'a> Merging<'a> {
             let Some(key) = key(number).filter(|key| wanted.contains(key)) else { continue };
             let node = self.entities.name(number).2;
             let entry = graphs.entry(key.0.name(), key.1);
-            let triples = description.statements(node, &entry, &named);
+            let triples = description.statements(node, &entry, &self.texts.levels, &named);
             let spare =
                 if key.0 == Kind::Hub { description.labels_of(node, bf::EXPRESSION_OF) } else { Vec::new() };
             let said = Arc::new(Said { triples, spare });
@@ -308,6 +335,11 @@ impl<'a> Merging<'a> {
                 }
             }
             triples.insert(Triple::new(entry.clone(), pin::MEMBER, self.node(graphs, contribution.number)));
+        }
+        let members: Vec<Number> = gathered.iter().map(|contribution| contribution.number).collect();
+        for (kind, id) in self.related_to(&members) {
+            let other = graphs.entry(kind.name(), id);
+            triples.insert(Triple::new(entry.clone(), bf::RELATED_TO, other));
         }
         if labels.is_empty() {
             let spare = gathered.iter().enumerate();
@@ -366,7 +398,6 @@ impl<'a> Merging<'a> {
         }
         let mut quads: Vec<Quad> =
             triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
-        let members: Vec<Number> = gathered.iter().map(|contribution| contribution.number).collect();
         let is_explained = members.len() > 1 || !preferences.is_empty();
         if is_explained {
             self.resolution(key, &entry, &members, &preferences, &mut quads);
@@ -433,7 +464,7 @@ impl<'a> Merging<'a> {
                 }
                 Ground::Instances => "their instances are one",
                 Ground::Expression => {
-                    "they belong to one hub, and language, form and translators are the same"
+                    "they belong to one hub, and language, form, translators and performers are the same"
                 }
                 Ground::Works => "their works belong together",
                 // Thousands may have a heading in common, so it is said once.
@@ -510,7 +541,7 @@ pub(super) fn decimal(number: f64, digits: usize) -> Term {
 }
 
 /// What each comparison found, one a line: its name, its level, its weight in bits.
-pub(super) fn levels(profile: &crate::resolve::profile::Profile, model: &Model, vector: u64) -> String {
+pub(super) fn levels(profile: &crate::resolve::profile::Profile, model: &Model, vector: Vector) -> String {
     let verdict = model.verdict(vector);
     let mut lines = Vec::new();
     for (at, compare) in profile.compare.iter().enumerate() {
@@ -526,7 +557,7 @@ pub(super) fn levels(profile: &crate::resolve::profile::Profile, model: &Model, 
 }
 
 /// For each work the root of its hub; everything else is by itself.
-fn hubs_of_works(entities: &Entities, groups: &Groups) -> Vec<Number> {
+pub(super) fn hubs_of_works(entities: &Entities, groups: &Groups) -> Vec<Number> {
     let mut of: Vec<Number> = (0..entities.len() as Number).collect();
     for (from, to) in &entities.links {
         if entities.kind(*from) == Kind::Work
@@ -539,8 +570,23 @@ fn hubs_of_works(entities: &Entities, groups: &Groups) -> Vec<Number> {
     of
 }
 
+/// The hubs of works that are not one and of which one was made from the other, by roots, both ways.
+fn related_hubs(entities: &Entities, groups: &Groups) -> FxHashMap<Number, BTreeSet<Number>> {
+    let root = |work: Number| groups.of.get(entities.hub_of(work)? as usize).copied();
+    let mut related: FxHashMap<Number, BTreeSet<Number>> = FxHashMap::default();
+    for edge in &groups.work.related {
+        if let (Some(left), Some(right)) = (root(edge.left), root(edge.right))
+            && left != right
+        {
+            related.entry(left).or_default().insert(right);
+            related.entry(right).or_default().insert(left);
+        }
+    }
+    related
+}
+
 /// For each group the strongest pairs that hold it together: one less than it has members.
-fn spanning(edges: &[Edge], of: &[Number]) -> FxHashMap<Number, Vec<Edge>> {
+pub(super) fn spanning(edges: &[Edge], of: &[Number]) -> FxHashMap<Number, Vec<Edge>> {
     let mut parent: FxHashMap<Number, Number> = FxHashMap::default();
     fn root(parent: &FxHashMap<Number, Number>, mut number: Number) -> Number {
         while let Some(next) = parent.get(&number) {

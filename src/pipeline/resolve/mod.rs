@@ -15,6 +15,7 @@ mod entities;
 mod entity;
 mod evaluating;
 mod explaining;
+mod features;
 mod finding;
 mod grouping;
 mod keeping;
@@ -24,11 +25,13 @@ mod models;
 mod naming;
 mod preferring;
 mod reading;
+mod reasons;
 mod refusing;
 mod reviewing;
 mod scope;
 mod searching;
 mod showing;
+mod survey;
 mod texts;
 mod truth;
 mod understanding;
@@ -38,14 +41,19 @@ pub use checking::{ResolveText, TypedText, resolve_texts};
 pub use deciding::{Decided, LeftBehind, Undone, Wish, Wishing, decide, take_down};
 pub use decisions::{Act, Decision, Named, Numbered, decisions};
 pub use entity::Kind;
-pub use evaluating::{EvaluateRequest, Evaluated, Measured, evaluate_truth};
+pub use evaluating::{Calibrated, EvaluateRequest, Evaluated, Judged, Measured, evaluate_truth};
 pub use explaining::{Explained, explain_pair};
+pub use features::{FeatureRow, each_feature};
 pub use labels::{Labelling, keep_labels};
 pub use reading::Read;
 pub use refusing::{KeptApart, LeastAlike};
 pub use reviewing::{Queue, Reviewed, Sketch, Waiting, review};
 pub use showing::{
     ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry,
+};
+pub use survey::{
+    Contradiction, Sample, SampleRequest, SampledPair, Survey, SurveyRequest, SurveyedEntry, SurveyedMerge,
+    sample, survey,
 };
 
 use super::indexing::{self, Marks};
@@ -61,6 +69,7 @@ use grouping::{Basis, Keepings};
 use labels::Labels;
 use merging::Merging;
 use naming::Naming;
+use reasons::Causes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use texts::Texts;
@@ -123,6 +132,9 @@ pub struct Resolved {
     pub new: u64,
     pub changed: u64,
     pub removed: u64,
+    /// Why entries are others than after the last run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<String>,
     pub dry_run: bool,
     /// What each source has, and what it has in common with others.
     pub sources: BTreeMap<String, Shares>,
@@ -199,6 +211,8 @@ pub fn resolve(
     resolved.count(&groups, &naming);
     resolved.sources = shares(&entities, &naming);
     resolved.contradicted = contradicted(&entities, &groups, &rulings);
+    let causes = Causes::new(&texts, &decided);
+    resolved.because = causes.differences(&cache, &read, &groups)?;
     if !request.dry_run {
         models::archive(session, &texts, &groups, read.records, &request.time)?;
         last.write(&mut groups)?;
@@ -218,6 +232,7 @@ pub fn resolve(
     };
     writer.write(&merging, &decided, &mut resolved, watch)?;
     if !request.dry_run {
+        cache.write(|tables| causes.note(tables))?;
         follow_with_index(session, &cache, watch)?;
     }
     Ok(resolved)

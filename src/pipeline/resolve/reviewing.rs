@@ -108,7 +108,7 @@ pub fn review(session: &Session, kind: Kind, most: Option<usize>) -> Result<Queu
 }
 
 /// What a record was read to say of a thing in it.
-fn sketch(cache: &Cache, asked: Asked, named: &Named) -> Result<Sketch, PipelineError> {
+pub(super) fn sketch(cache: &Cache, asked: Asked, named: &Named) -> Result<Sketch, PipelineError> {
     let Some(reading) = cache.reading(&named.source, &named.id)? else { return Ok(Sketch::default()) };
     let is_meant = |place: usize| {
         reading.found.get(place).is_some_and(|found| match &named.node {

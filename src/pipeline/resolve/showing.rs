@@ -116,7 +116,7 @@ pub fn show_entry(session: &Session, name: &str) -> Result<ShownEntry, PipelineE
             let (kind, id) = finder.entry_of(&thing).ok()?;
             Some(graphs.entry(kind.name(), id))
         };
-        let said = description.statements(node, &entry, &other);
+        let said = description.statements(node, &entry, &texts.levels, &other);
         for (property, value) in flat(&entry, &said) {
             let from = values.entry((property, value)).or_default();
             let name = format!("{}/{}", named.source, named.id);

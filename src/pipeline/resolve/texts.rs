@@ -56,8 +56,11 @@ impl Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Words,
+    /// What agreement and disagreement are worth, by the profile's name.
+    Weights(&'static str),
     Profile,
     Entries,
+    Levels,
     Features(Asked),
     Keys(Asked),
 }
@@ -108,6 +111,21 @@ pub(super) struct EntryRule {
     pub kind: Kind,
 }
 
+/// A line of `levels.tsv`: what of a work belongs to the publication.
+pub(super) struct LevelRule {
+    pub property: NamedNode,
+    pub node: NodeCondition,
+    /// It stays with the work, too.
+    pub both: bool,
+}
+
+/// What holds of the node that a property leads to.
+pub(super) enum NodeCondition {
+    Anything,
+    Class(NamedNode),
+    Says(NamedNode, NamedNode),
+}
+
 /// A profile and the hash of all it was made from.
 pub(super) struct ProfileText {
     pub profile: Profile,
@@ -121,6 +139,9 @@ pub(super) struct Texts {
     pub agent: ProfileText,
     pub questions: Vec<Question>,
     pub entries: Vec<EntryRule>,
+    pub levels: Vec<LevelRule>,
+    /// Of what decides on which level a statement stands.
+    pub placing: PayloadHash,
     /// Of everything that decides what is read from a record.
     pub reading: PayloadHash,
 }
@@ -128,17 +149,28 @@ pub(super) struct Texts {
 pub(super) const WORDS: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/words.toml"));
 const ENTRIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/entries.tsv"));
+const LEVELS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/levels.tsv"));
 const INSTANCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/instance.toml"));
 const WORK: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/work.toml"));
 const AGENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/agent.toml"));
+const INSTANCE_WEIGHTS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/weights/instance.toml"));
+const WORK_WEIGHTS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/weights/work.toml"));
+const AGENT_WEIGHTS: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/resolve/weights/agent.toml"));
 
 /// The shipped texts of `mappings/resolve`, in the order in which they are read.
-const MAPPINGS: [(&str, Role, &str); 5] = [
+const MAPPINGS: [(&str, Role, &str); 9] = [
     ("words.toml", Role::Words, WORDS),
+    ("weights/instance.toml", Role::Weights("instance"), INSTANCE_WEIGHTS),
+    ("weights/work.toml", Role::Weights("work"), WORK_WEIGHTS),
+    ("weights/agent.toml", Role::Weights("agent"), AGENT_WEIGHTS),
     ("instance.toml", Role::Profile, INSTANCE),
     ("work.toml", Role::Profile, WORK),
     ("agent.toml", Role::Profile, AGENT),
     ("entries.tsv", Role::Entries, ENTRIES),
+    ("levels.tsv", Role::Levels, LEVELS),
 ];
 
 impl Texts {

@@ -52,6 +52,8 @@ const YES: [&str; 12] = ["1", "1.0", "true", "t", "yes", "y", "same", "match", "
 /// and of one that is not.
 const NO: [&str; 11] =
     ["0", "0.0", "false", "f", "no", "n", "different", "distinct", "non-match", "non", "nein"];
+/// What is said by whoever looked and could not tell; such pairs are left out.
+const UNSURE: [&str; 4] = ["unsure", "unclear", "unknown", "?"];
 
 impl Truth {
     /// Reads a table of things of one kind. Without a column `by`, groups are named by that of the
@@ -89,14 +91,15 @@ impl Truth {
                 }
                 Shape::Pair { left, right, label } => {
                     let said = label.as_deref().map(|label| cell(&row, label).to_ascii_lowercase());
-                    // Nobody has looked at it yet.
-                    if said.as_deref().is_some_and(|said| said.is_empty() || said == "-") {
+                    // Nobody has looked at it yet, or could tell.
+                    let is_open = |said: &str| said.is_empty() || said == "-" || UNSURE.contains(&said);
+                    if said.as_deref().is_some_and(is_open) {
                         continue;
                     }
                     let same = said.as_deref().is_none_or(|said| YES.contains(&said));
                     if let Some(said) = said.filter(|said| !same && !NO.contains(&&**said)) {
                         let pair = format!("{} and {}", left.show(&row), right.show(&row));
-                        return Err(fault(format!("`{said}` of {pair} is neither yes nor no")));
+                        return Err(fault(format!("`{said}` of {pair} is neither yes, no nor unsure")));
                     }
                     match (names.find(left, &row), names.find(right, &row)) {
                         (Some(left), Some(right)) if left == right => {}

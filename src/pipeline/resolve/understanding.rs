@@ -4,7 +4,7 @@
 
 use super::entity::Kind;
 use super::preferring;
-use super::texts::{EntryRule, ProfileText, Question, Role, Text, Texts, WORDS};
+use super::texts::{EntryRule, LevelRule, NodeCondition, ProfileText, Question, Role, Text, Texts, WORDS};
 use crate::archive::PayloadHash;
 use crate::catalogue::guard;
 use crate::diagnostic::{Code, Problem};
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 const ENTRIES_HEADER: &str = "property\tclass\tentry";
+const LEVELS_HEADER: &str = "property\tnode\tstays";
 
 /// Understands texts, or says of each what is wrong with it.
 pub(super) fn understand(texts: &[Text]) -> (Option<Texts>, Vec<Vec<Problem>>) {
@@ -24,35 +25,66 @@ pub(super) fn understand(texts: &[Text]) -> (Option<Texts>, Vec<Vec<Problem>>) {
     let words = own.filter(|words| Words::parse(words).is_ok()).unwrap_or(WORDS);
     let mut profiles: BTreeMap<&str, ProfileText> = BTreeMap::new();
     let (mut questions, mut entries, mut read) = (Vec::new(), Vec::new(), Vec::new());
-    let mut all = Vec::new();
+    let (mut levels, mut placing) = (Vec::new(), hash([]));
+    let mut all: Vec<Vec<Problem>> = Vec::new();
+    let mut faulty: Vec<(Option<usize>, Vec<Problem>)> = Vec::new();
     for text in texts {
         let found = match text.role {
             Role::Words => Words::parse(&text.text).map(drop).map_err(|error| vec![syntax(&error)]),
-            Role::Profile => profile(text, words).map(|profile| {
-                let hash = hash([&*text.text, words]);
+            // Weights are read with their profile.
+            Role::Weights(_) => Ok(()),
+            Role::Profile => profile(text, words).map(|mut profile| {
+                let weights = |text: &Text| text.role == Role::Weights(name_of(&profile.name));
+                let at = texts.iter().position(weights);
+                let given = at.map_or("", |at| texts[at].text.as_str());
+                if let Err(problems) = profile.weigh(given) {
+                    let at_line = |one: &crate::resolve::profile::Problem| {
+                        Problem::new(Code::RuleSyntax, line(given, one.line), &one.message)
+                    };
+                    faulty.push((at, problems.iter().map(at_line).collect()));
+                }
+                let hash = hash([&*text.text, words, given]);
                 profiles.insert(text.name(), ProfileText { profile, hash });
             }),
             Role::Entries => entry_rules(&text.text).map(|rules| entries = rules),
+            Role::Levels => level_rules(&text.text).map(|rules| {
+                levels = rules;
+                placing = hash([&*text.text]);
+            }),
             Role::Features(asked) => parse(&text.text, &["feature", "value"])
                 .map(|query| questions.push(Question { asked, is_keys: false, query })),
             Role::Keys(asked) => parse(&text.text, &["key"])
                 .map(|query| questions.push(Question { asked, is_keys: true, query })),
         };
-        if !matches!(text.role, Role::Words | Role::Profile) {
+        if !matches!(text.role, Role::Words | Role::Weights(_) | Role::Profile | Role::Levels) {
             read.push(text.text.as_str());
         }
         all.push(found.err().unwrap_or_default());
+    }
+    for (at, problems) in faulty {
+        if let Some(known) = at.and_then(|at| all.get_mut(at)) {
+            *known = problems;
+        }
     }
     let mut profile = |name: &str| profiles.remove(name);
     let (instance, work, agent) =
         (profile("resolve/instance"), profile("resolve/work"), profile("resolve/agent"));
     let texts = match (instance, work, agent) {
         (Some(instance), Some(work), Some(agent)) if all.iter().all(Vec::is_empty) => {
-            Some(Texts { instance, work, agent, questions, entries, reading: hash(read) })
+            Some(Texts { instance, work, agent, questions, entries, levels, placing, reading: hash(read) })
         }
         _ => None,
     };
     (texts, all)
+}
+
+/// The name of a profile as its weights know it.
+fn name_of(profile: &str) -> &'static str {
+    match profile {
+        "instance" => "instance",
+        "work" => "work",
+        _ => "agent",
+    }
 }
 
 fn hash<'a>(texts: impl IntoIterator<Item = &'a str>) -> PayloadHash {
@@ -135,24 +167,66 @@ fn parse(text: &str, more: &[&str]) -> Result<Query, Vec<Problem>> {
     if problems.is_empty() { Ok(query) } else { Err(problems) }
 }
 
-fn entry_rules(text: &str) -> Result<Vec<EntryRule>, Vec<Problem>> {
-    let fault = |number: usize, what: String| Problem::new(Code::BadCodeList, line(text, number), what);
+/// The lines of a table below its header, with their numbers and cells.
+fn table<'a>(text: &'a str, expected: &str) -> Result<Vec<(usize, Vec<&'a str>)>, Vec<Problem>> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
     let header = lines.next();
-    if header.is_none_or(|(_, header)| header.trim_end() != ENTRIES_HEADER) {
-        let expected = ENTRIES_HEADER.replace('\t', "`, `");
+    if header.is_none_or(|(_, header)| header.trim_end() != expected) {
+        let expected = expected.replace('\t', "`, `");
         let at = header.map_or(1, |(number, _)| number);
-        return Err(vec![fault(at, format!("no header; expected `{expected}`"))]);
+        return Err(vec![table_fault(text, at, format!("no header; expected `{expected}`"))]);
     }
+    Ok(lines.map(|(number, line)| (number, line.split('\t').map(str::trim).collect())).collect())
+}
+
+fn table_fault(text: &str, number: usize, what: String) -> Problem {
+    Problem::new(Code::BadCodeList, line(text, number), what)
+}
+
+fn level_rules(text: &str) -> Result<Vec<LevelRule>, Vec<Problem>> {
     let (mut rules, mut problems) = (Vec::new(), Vec::new());
-    for (number, line) in lines {
-        let mut cells = line.split('\t');
-        let mut cell = || cells.next().unwrap_or_default().trim();
-        let (property, class, kind) = (cell(), cell(), cell());
+    for (number, cells) in table(text, LEVELS_HEADER)? {
+        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
         let mut term = |name: &str| {
             let found = Prefixes::shipped().expand(name);
             if found.is_none() {
-                problems.push(fault(number, format!("`{name}` is no prefixed name")));
+                problems.push(table_fault(text, number, format!("`{name}` is no prefixed name")));
+            }
+            found
+        };
+        let property = term(cell(0));
+        let node = match cell(1).split_once('=') {
+            _ if cell(1) == "*" => Some(NodeCondition::Anything),
+            Some((says, value)) => {
+                term(says).zip(term(value)).map(|(says, value)| NodeCondition::Says(says, value))
+            }
+            None => term(cell(1)).map(NodeCondition::Class),
+        };
+        let both = match cell(2) {
+            "both" => true,
+            "instance" => false,
+            other => {
+                let what = format!("`{other}` is neither `instance` nor `both`");
+                problems.push(table_fault(text, number, what));
+                continue;
+            }
+        };
+        if let (Some(property), Some(node)) = (property, node) {
+            rules.push(LevelRule { property, node, both });
+        }
+    }
+    if problems.is_empty() { Ok(rules) } else { Err(problems) }
+}
+
+fn entry_rules(text: &str) -> Result<Vec<EntryRule>, Vec<Problem>> {
+    let (mut rules, mut problems) = (Vec::new(), Vec::new());
+    for (number, cells) in table(text, ENTRIES_HEADER)? {
+        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+        let (property, class, kind) = (cell(0), cell(1), cell(2));
+        let mut term = |name: &str| {
+            let found = Prefixes::shipped().expand(name);
+            if found.is_none() {
+                problems.push(table_fault(text, number, format!("`{name}` is no prefixed name")));
             }
             found
         };
@@ -160,7 +234,7 @@ fn entry_rules(text: &str) -> Result<Vec<EntryRule>, Vec<Problem>> {
         let class = if class == "*" { Some(None) } else { term(class).map(Some) };
         let known = Kind::from_name(kind);
         if known.is_none() {
-            problems.push(fault(number, format!("`{kind}` is no kind of entry")));
+            problems.push(table_fault(text, number, format!("`{kind}` is no kind of entry")));
         }
         if let (Some(property), Some(class), Some(kind)) = (property, class, known) {
             rules.push(EntryRule { property, class, kind });
@@ -168,7 +242,7 @@ fn entry_rules(text: &str) -> Result<Vec<EntryRule>, Vec<Problem>> {
     }
     // Without rules every entry would be removed.
     if rules.is_empty() && problems.is_empty() {
-        problems.push(fault(1, "it names no entries".to_owned()));
+        problems.push(table_fault(text, 1, "it names no entries".to_owned()));
     }
     if problems.is_empty() { Ok(rules) } else { Err(problems) }
 }

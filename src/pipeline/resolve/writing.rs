@@ -30,7 +30,7 @@ const PIECE: usize = 10_000;
 /// Set while the first master is loaded.
 const LOADING: &str = "loading";
 /// The hash of the profiles and weights by which the master was made.
-const WAYS: &str = "ways";
+pub(super) const WAYS: &str = "ways";
 
 /// Set while the full-text index has to be made of all entries.
 pub(super) const UNINDEXED: &str = "unindexed";

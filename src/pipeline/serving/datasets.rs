@@ -58,6 +58,7 @@ mod tests {
     fn graphs_of_the_catalogue_have_a_title_and_a_description() {
         for (path, title) in [
             ("provenance", Some("Provenance")),
+            ("people", Some("Edits")),
             ("vocabulary", Some("Content types")),
             ("vocabulary/animals", Some("Vocabulary")),
             ("links/loc", Some("Links of a source")),

@@ -40,7 +40,8 @@ pub(super) fn describe(store: &Bounded<'_>, iri: NamedNode) -> Result<Option<Des
         }
     }
     if said.triples.is_empty() {
-        for graph in vocabularies(store, graphs)?.into_iter().chain([graphs.sources().into()]) {
+        let own = [graphs.sources(), graphs.provenance(), graphs.people()].map(GraphName::from);
+        for graph in vocabularies(store, graphs)?.into_iter().chain(own) {
             said.own(store, &iri, &graph)?;
         }
         // Everything else is part of the master, where people may also add to the above.

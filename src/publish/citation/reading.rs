@@ -10,6 +10,7 @@ use super::role::Role;
 use super::{Citation, Contributor, Name};
 use crate::concordance::Concordances;
 use crate::concordance::program::Given;
+use crate::ontology::pin;
 use crate::publish::graph::{self, RecordGraph};
 use crate::publish::path::Path;
 use crate::publish::table::rows;
@@ -66,7 +67,11 @@ impl Citations {
         let graph = RecordGraph::around(entry.as_str(), triples.to_vec());
         let thing =
             |name: &str| Given::from_name(name).and_then(|given| graph.thing(given)).map(str::to_owned);
-        let found = self.found(&graph, &thing);
+        // An entry of the merged catalogue has members, a record has not.
+        let is_merged = triples
+            .iter()
+            .any(|triple| triple.predicate == pin::MEMBER && triple.subject == entry.clone().into());
+        let found = self.found(&graph, is_merged, &thing);
         let all = |field: &str| values(&found, field);
         let first = |field: &str| all(field).into_iter().next();
         let part = all("part").iter().map(|text| Part::of(text)).fold(Part::default(), |known, next| Part {
@@ -101,9 +106,14 @@ impl Citations {
         }
     }
 
-    fn found(&self, graph: &RecordGraph, thing: &dyn Fn(&str) -> Option<String>) -> Vec<Found> {
+    fn found(
+        &self,
+        graph: &RecordGraph,
+        is_merged: bool,
+        thing: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
-        for way in &self.fields {
+        for way in self.fields.iter().filter(|way| !is_merged || !way.when.contains("record")) {
             let is_known = found.iter().any(|known| known.field == way.word);
             if way.when.contains("else") && is_known {
                 continue;
@@ -133,7 +143,7 @@ impl Citations {
     fn contributors(&self, graph: &RecordGraph, found: &[Found]) -> Vec<Contributor> {
         let mut people = Vec::new();
         for node in values(found, "contribution") {
-            let of_node = self.found(graph, &|thing| (thing == "contribution").then(|| node.clone()));
+            let of_node = self.found(graph, false, &|thing| (thing == "contribution").then(|| node.clone()));
             let Some(name) = values(&of_node, "name").into_iter().next() else { continue };
             let is_primary = values(&of_node, "primary").iter().any(|class| class.starts_with("Primary"));
             let relators = values(&of_node, "relator");

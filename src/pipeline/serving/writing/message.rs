@@ -34,7 +34,7 @@ pub(super) enum Stage {
     Evaluating,
     /// It is about to be archived. If the process ends now, nobody knows.
     Archiving,
-    /// It is in the archive, and will be in the store.
+    /// All that it changes is in the archive, be it nothing, and will be shown.
     Kept,
     /// It is done with.
     Done(Result<Written, Refusal>),

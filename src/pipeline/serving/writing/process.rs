@@ -13,7 +13,7 @@
 use super::message::{Job, Notice, Order, Stage};
 use crate::archive::{Entry, Kind};
 use crate::catalogue::{
-    Author, Catalogue, CatalogueError, Changes, Patch, Selection, check_size, guard, pool, spelling,
+    Author, Catalogue, CatalogueError, Changes, Patch, Selection, check_size, guard, pool, spelling, syntax,
 };
 use crate::config::{Home, LockError};
 use crate::decode::document;
@@ -261,7 +261,8 @@ fn evaluate(session: &Session, job: Job, by: &Holder) -> Result<(Patch, Written)
         Job::Repair => Ok((Patch::default(), Written::Changed)),
         Job::Update(update) => {
             guard::check_update(&update.text).map_err(CatalogueError::from)?;
-            let parsed = update.parse(session.home.graphs.base(), by)?;
+            let explain = |text: &str, message: &str| syntax::explain("update", text, message);
+            let parsed = update.parse(session.home.graphs.base(), by, explain)?;
             let patch = session.catalogue.backend().effects(&parsed, &session.catalogue.realm()?)?;
             Ok((patch, Written::Changed))
         }
