@@ -8,6 +8,8 @@
 
 #[path = "resolve/deciding.rs"]
 mod deciding;
+#[path = "resolve/editions.rs"]
+mod editions;
 #[path = "resolve/one_book.rs"]
 mod one_book;
 #[path = "resolve/overlap.rs"]
