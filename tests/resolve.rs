@@ -21,6 +21,8 @@ mod support;
 mod telling;
 #[path = "resolve/trust.rs"]
 mod trust;
+#[path = "resolve/waiting.rs"]
+mod waiting;
 
 use oxrdf::{NamedOrBlankNode, Quad, Term};
 use oxrdfio::{RdfFormat, RdfParser};

@@ -39,7 +39,7 @@ pub use queries::{QUERIES, text as query_text};
 
 use crate::effort::Spent;
 use crate::ontology::{pin, xsd};
-use oxrdf::{GraphName, Literal, NamedNode, Quad, Term, Triple};
+use oxrdf::{GraphName, Literal, NamedNode, NamedOrBlankNode, Quad, Term, Triple};
 use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -232,6 +232,22 @@ impl Catalogue {
             }
         }
         Ok(position)
+    }
+
+    /// The base IRI under which the store was filled, where it is not the one in force.
+    pub fn former_base(&self) -> Result<Option<String>, CatalogueError> {
+        let ours = self.graphs.store();
+        let selection =
+            Selection { predicate: Some(pin::APPLIED_UP_TO.into_owned()), ..Selection::default() };
+        for quad in self.backend.quads(&selection)? {
+            if let NamedOrBlankNode::NamedNode(store) = quad?.subject
+                && store != ours
+                && let Some(base) = store.as_str().strip_suffix("store")
+            {
+                return Ok(Some(base.to_owned()));
+            }
+        }
+        Ok(None)
     }
 
     /// Notes how far the store is, when all that lies in between is no matter of the store.

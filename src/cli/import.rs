@@ -1,7 +1,7 @@
 //! `pinakes import`
 
 use super::progress::Progress;
-use super::{Done, General, output};
+use super::{Done, General, output, resolve};
 use anyhow::{Context, bail};
 use pinakes::decode::Options;
 use pinakes::decode::charset::Charset;
@@ -25,6 +25,7 @@ Examples:
   pinakes import --source loc records.mrc
   pinakes import --source spreadsheet books.csv.gz
   pinakes import --source loc --replace records.mrc
+  pinakes import --source loc --resolve records.mrc
   cat records.mrc | pinakes import --source loc -
 
 Exit status: 0 all records taken; 1 some data was refused; 2 could not run")]
@@ -53,6 +54,9 @@ pub(super) struct Import {
     /// The files are all the source has: withdraw what they do not hold
     #[arg(long)]
     replace: bool,
+    /// Merge what came into the catalogue at once, as `pinakes resolve` does
+    #[arg(long, conflicts_with = "dry_run")]
+    resolve: bool,
     /// Read and decode as into an empty catalogue, report, and write nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -108,12 +112,23 @@ impl Import {
         if self.dry_run {
             return dry_run(&request, general);
         }
-        let mut progress = Progress::new(general);
-        let mut session = Session::write(general.home()?, &mut progress)?;
-        let summary = pipeline::import(&mut session, &request, &mut progress)?;
-        progress.rest();
-        report(&summary, &request.source, false, general)
+        let (taken, session) = take(general, &request)?;
+        if !self.resolve {
+            resolve::say_waiting(general, &session)?;
+            return Ok(taken);
+        }
+        drop(session);
+        Ok(Done::of_all(&[taken, resolve::take_waiting(general)?]))
     }
+}
+
+/// Takes files in, and says what came.
+fn take(general: &General, request: &Request) -> anyhow::Result<(Done, Session)> {
+    let mut progress = Progress::new(general);
+    let mut session = Session::write(general.home()?, &mut progress)?;
+    let summary = pipeline::import(&mut session, request, &mut progress)?;
+    progress.rest();
+    Ok((report(&summary, &request.source, false, general)?, session))
 }
 
 /// Takes in the files of a source whose description names them.
@@ -136,11 +151,7 @@ pub(super) fn take_files(general: &General, source: &Source) -> anyhow::Result<D
         replace: files.replace,
         time: super::now(),
     };
-    let mut progress = Progress::new(general);
-    let mut session = Session::write(home, &mut progress)?;
-    let summary = pipeline::import(&mut session, &request, &mut progress)?;
-    progress.rest();
-    report(&summary, &request.source, false, general)
+    take(general, &request).map(|(done, _)| done)
 }
 
 fn parsed<T: std::str::FromStr>(text: Option<&str>) -> anyhow::Result<Option<T>>

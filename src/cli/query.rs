@@ -126,6 +126,7 @@ impl Query {
         if !session.catalogue.has_master()? {
             output::say(general, "(nothing is merged yet: the union of all graphs is shown)");
         }
+        super::resolve::say_waiting(general, &session)?;
         drop(session);
         let format = self.format.unwrap_or(if general.json { Rows::Json } else { Rows::Table });
         let rows = self.max_rows.unwrap_or(limits.query_rows);

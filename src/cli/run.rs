@@ -2,7 +2,7 @@
 
 use super::{Done, General, harvest, output, resolve};
 use pinakes::config::RunLock;
-use pinakes::pipeline::{Course, ResolveRequest, Session, harvest_note};
+use pinakes::pipeline::{Course, Session, harvest_note};
 use pinakes::source::{Harvester, Source};
 
 /// Run every stage for every source that is due
@@ -49,8 +49,7 @@ impl Run {
         }
         let taken = harvest::take(general, courses, &files, false)?;
         // What sources brought earlier, or somebody imported, waits too.
-        let request = ResolveRequest { time: super::now(), ..ResolveRequest::default() };
-        let resolved = resolve::take(general, &request, None)?;
+        let resolved = resolve::take_waiting(general)?;
         Ok(Done::of_all(&[mistakes, taken, resolved]))
     }
 }

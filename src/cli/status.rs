@@ -1,10 +1,10 @@
 //! `pinakes status`
 
 use super::progress::Progress;
-use super::{Done, General, output};
+use super::{Done, General, output, resolve};
 use oxrdf::Term;
 use pinakes::ontology::shorten;
-use pinakes::pipeline::Session;
+use pinakes::pipeline::{self, Session};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -32,6 +32,8 @@ impl Status {
             .map(|(name, path)| (name, disk_used(&path)));
         let interrupted = session.archive.runs()?.iter().filter(|(_, run)| run.finished.is_none()).count();
         let merged = session.catalogue.has_master()?;
+        let waiting = pipeline::count_waiting(&session)?.unwrap_or(records);
+        let unindexed = pipeline::index_status(&session)?.waiting;
         if general.json {
             output::json(&json!({
                 "catalogue": session.home.directory,
@@ -41,6 +43,7 @@ impl Status {
                 "content_types": map(&types),
                 "statements": statements,
                 "merged": merged,
+                "waiting": { "records": waiting, "entries": unindexed },
                 "interrupted_runs": interrupted,
                 "disk": disk.iter().map(|(name, bytes)| ((*name).to_owned(), json!(bytes))).collect::<serde_json::Map<_, _>>(),
             }))?;
@@ -74,6 +77,15 @@ impl Status {
         }
         if !merged {
             output::line("nothing is merged yet: queries see the union of all graphs")?;
+        }
+        if let Some(told) = resolve::waiting(waiting).filter(|_| merged) {
+            output::line(&told)?;
+        }
+        if unindexed > 0 {
+            let entries = output::number(unindexed);
+            output::line(&format!(
+                "{entries} changed entries wait for the index, which `pinakes resolve` brings up"
+            ))?;
         }
         if interrupted > 0 {
             output::line(&format!(

@@ -56,9 +56,9 @@ pub use resolve::{
     FeatureRow, Judged, KeptApart, Kind, Labelling, LeastAlike, LeftBehind, Measured, Named, Numbered, Queue,
     Read, ResolveError, ResolveRequest, ResolveText, Resolved, Reviewed, Sample, SampleRequest, SampledPair,
     Shares, ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, Sketch, Survey,
-    SurveyRequest, SurveyedEntry, SurveyedMerge, TypedText, Undone, Waiting, Wish, Wishing, decide,
-    decisions, each_feature, evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts, review,
-    sample, show_entry, survey, take_down,
+    SurveyRequest, SurveyedEntry, SurveyedMerge, TypedText, Undone, Waiting, Wish, Wishing, count_waiting,
+    decide, decisions, each_feature, evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts,
+    review, sample, show_entry, survey, take_down,
 };
 pub use searching::{Reader, searching, searching_in};
 pub use serving::{Served, Serving, write_for_server};
@@ -108,6 +108,10 @@ pub enum PipelineError {
         "the store holds {position} entries, the archive {last}: they are not of one catalogue; `pinakes rebuild` makes the store again from the archive"
     )]
     StoreAhead { position: u64, last: u64 },
+    #[error(
+        "`base` is `{is}`, and the store was filled under `{was}`; set it back in `pinakes.toml`, or `pinakes rebuild` names everything anew"
+    )]
+    BaseChanged { was: String, is: String },
     #[error("there is no index yet; `pinakes index rebuild` makes one")]
     NoIndex,
     #[error("the store's writer stopped without a word")]

@@ -148,6 +148,12 @@ impl Session {
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
         let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
+        // A store without a place in the archive was never written, or was written under other names.
+        if catalogue.position()? == 0
+            && let Some(was) = catalogue.former_base()?
+        {
+            return Err(PipelineError::BaseChanged { was, is: home.graphs.base().to_owned() });
+        }
         let mut session = Self::assemble(home, archive, catalogue, lock)?;
         super::holdings::renew(&session)?;
         catch_up(&session, watch)?;

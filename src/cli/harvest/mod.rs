@@ -6,11 +6,11 @@ mod stop;
 
 use super::advice::advice;
 use super::progress::Progress;
-use super::{Done, General, import, output};
+use super::{Done, General, import, output, resolve};
 use anyhow::{Context, bail};
 use pinakes::diagnostic::near;
 use pinakes::fetch::{Fetcher, Options};
-use pinakes::pipeline::{self, Course, End, HarvestRequest, Harvested};
+use pinakes::pipeline::{self, Course, End, HarvestRequest, Harvested, Session};
 use pinakes::source::{Harvester, Registry, Source};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +30,7 @@ Examples:
   pinakes harvest arxiv gallica
   pinakes harvest --full arxiv
   pinakes harvest --since 2024-05-31 arxiv
+  pinakes harvest --resolve arxiv
   pinakes harvest --dry-run
   pinakes harvest status
 
@@ -64,6 +65,9 @@ struct What {
     /// Fill the archive and leave the store for later; any other command lets it follow
     #[arg(long)]
     archive_only: bool,
+    /// Merge what came into the catalogue at once, as `pinakes resolve` does
+    #[arg(long, conflicts_with_all = ["dry_run", "archive_only"])]
+    resolve: bool,
 }
 
 impl Harvest {
@@ -99,7 +103,15 @@ impl What {
         if self.dry_run {
             return report::rehearse(general, &courses, &files);
         }
-        Ok(mistakes.and(take(general, courses, &files, self.archive_only)?))
+        let taken = take(general, courses, &files, self.archive_only)?;
+        if self.resolve {
+            return Ok(Done::of_all(&[mistakes, taken, resolve::take_waiting(general)?]));
+        }
+        if !self.archive_only {
+            let session = Session::read(general.home()?, &mut Progress::new(general))?;
+            resolve::say_waiting(general, &session)?;
+        }
+        Ok(mistakes.and(taken))
     }
 }
 

@@ -77,6 +77,7 @@ impl Load {
         }
         if !refused {
             report(&change, general)?;
+            crate::cli::resolve::say_waiting(general, &session)?;
             return Ok(Done::Well);
         }
         let what = match self.files.as_slice() {

@@ -123,6 +123,25 @@ impl ResolveGroup {
 }
 
 /// Resolves the catalogue and says what came of it.
+/// Says how many records the merged catalogue does not show as they are.
+pub(super) fn say_waiting(general: &General, session: &Session) -> anyhow::Result<()> {
+    if let Some(told) = pipeline::count_waiting(session)?.and_then(waiting) {
+        output::say(general, &told);
+    }
+    Ok(())
+}
+
+/// What is said of records that wait, if any do.
+pub(super) fn waiting(records: u64) -> Option<String> {
+    let verb = if records == 1 { "waits" } else { "wait" };
+    (records > 0).then(|| format!("{} {verb} for `pinakes resolve`", output::count(records, "record")))
+}
+
+/// Resolves what waits, and says what came of it.
+pub(super) fn take_waiting(general: &General) -> anyhow::Result<Done> {
+    take(general, &ResolveRequest { time: now(), ..ResolveRequest::default() }, None)
+}
+
 pub(super) fn take(general: &General, request: &ResolveRequest, only: Option<Kind>) -> anyhow::Result<Done> {
     let mut progress = Progress::new(general);
     let mut session = Session::write(general.home()?, &mut progress)?;

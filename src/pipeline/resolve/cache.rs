@@ -10,7 +10,10 @@ use super::entity::{Found, Kind};
 use super::texts::Asked;
 use super::{PipelineError, ResolveError};
 use crate::config::Home;
-use redb::{Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
+use redb::{
+    Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    TableDefinition,
+};
 use rustc_hash::FxHashMap;
 
 /// `source NUL id`: what was read from the record.
@@ -224,6 +227,19 @@ impl Cache {
             Ok((key.value().into(), *value.value()))
         })
         .collect()
+    }
+
+    /// Whether the master holds a version of a record.
+    pub fn is_written(&self, key: &[u8]) -> Result<bool, PipelineError> {
+        let reading = self.read()?;
+        let table = reading.open_table(WRITTEN).map_err(failed)?;
+        Ok(table.get(key).map_err(failed)?.is_some())
+    }
+
+    /// How many records the master holds.
+    pub fn count_written(&self) -> Result<u64, PipelineError> {
+        let reading = self.read()?;
+        reading.open_table(WRITTEN).map_err(failed)?.len().map_err(failed)
     }
 
     /// What the master holds of each entry.

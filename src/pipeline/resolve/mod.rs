@@ -35,6 +35,7 @@ mod survey;
 mod texts;
 mod truth;
 mod understanding;
+mod waiting;
 mod writing;
 
 pub use checking::{ResolveText, TypedText, resolve_texts};
@@ -55,6 +56,7 @@ pub use survey::{
     Contradiction, Sample, SampleRequest, SampledPair, Survey, SurveyRequest, SurveyedEntry, SurveyedMerge,
     sample, survey,
 };
+pub use waiting::count_waiting;
 
 use super::indexing::{self, Marks};
 use super::{PipelineError, Session, Watch};

@@ -29,6 +29,8 @@ const AT_ONCE: usize = 400_000;
 const PIECE: usize = 10_000;
 /// Set while the first master is loaded.
 const LOADING: &str = "loading";
+/// The number of the last entry of the archive that a run took into account.
+pub(super) const UP_TO: &str = "up to";
 /// The hash of the profiles and weights by which the master was made.
 pub(super) const WAYS: &str = "ways";
 
@@ -85,6 +87,7 @@ impl Writer<'_> {
             resolved.changed = self.change(merging, &due, &known, watch)?;
         }
         self.say_decisions(decided)?;
+        let position = self.session.archive.last_sequence()?;
         self.cache.write(|tables| {
             for (key, digest) in &due.records {
                 tables.set_written(key, Some(*digest))?;
@@ -95,9 +98,9 @@ impl Writer<'_> {
             tables.set_number(WAYS, merging.ways())?;
             tables.set_review(&super::reviewing::pairs(self.entities, self.groups, self.texts))?;
             tables.set_refused(&super::refusing::refusals(self.entities, self.groups))?;
+            tables.set_number(UP_TO, position)?;
             tables.set_number(LOADING, 0)
         })?;
-        let position = self.session.archive.last_sequence()?;
         self.session.catalogue.note(position)?;
         Ok(())
     }

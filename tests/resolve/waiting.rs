@@ -1,0 +1,115 @@
+//! What waits for the next run is counted and told, and a catalogue does not change its names unasked.
+
+use super::{books, resolve};
+use crate::support::{BASE, CATALOGUE, Desk};
+
+const QUERY: &str = "pinakes query -e 'SELECT (COUNT(?i) AS ?n) { ?i a bf:Instance }'";
+
+fn waiting(desk: &Desk) -> u64 {
+    desk.run("pinakes status --json").ok().json()["waiting"]["records"].as_u64().unwrap()
+}
+
+#[test]
+fn records_that_wait_are_counted_and_whoever_asks_is_told() {
+    let desk = Desk::new();
+    let three = "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,,246,\n\
+                 2,Emma,\"Austen, Jane\",,Murray,London,1815,English,,322,\n\
+                 3,Walden,\"Thoreau, Henry David\",,Ticknor,Boston,1854,English,,357,\n";
+    books(&desk, "north", three);
+    // Nothing is merged yet: every record is shown, and none is missing from an answer.
+    assert_eq!(waiting(&desk), 3);
+    assert!(desk.run(QUERY).ok().complaint().contains("nothing is merged yet"));
+    resolve(&desk);
+    assert_eq!(waiting(&desk), 0);
+    assert!(!desk.run(QUERY).ok().complaint().contains("wait"));
+    assert!(!desk.run("pinakes status").ok().text().contains("wait"));
+
+    // One is new, one is changed, one is gone.
+    let header = String::from_utf8(desk.read("north.csv")).unwrap().lines().next().unwrap().to_owned();
+    let changed = format!(
+        "{header}\n1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,,246,\n\
+         2,Emma : a novel,\"Austen, Jane\",,Murray,London,1815,English,,322,\n\
+         4,Persuasion,\"Austen, Jane\",,Murray,London,1818,English,,249,\n"
+    );
+    desk.write("changed.csv", changed);
+    let told = desk.run("pinakes import --source north --replace changed.csv").ok().complaint();
+    assert!(told.contains("3 records wait for `pinakes resolve`"), "{told}");
+    assert_eq!(waiting(&desk), 3);
+    assert!(desk.run("pinakes status").ok().text().contains("3 records wait for `pinakes resolve`"));
+    assert!(desk.run(QUERY).ok().complaint().contains("3 records wait for `pinakes resolve`"));
+    assert!(!desk.run(&QUERY.replace("query", "--quiet query")).ok().complaint().contains("wait"));
+    resolve(&desk);
+    assert_eq!(waiting(&desk), 0);
+
+    // The same files again bring nothing.
+    let told = desk.run("pinakes import --source north --replace changed.csv").ok().complaint();
+    assert!(!told.contains("wait"), "{told}");
+    // A rebuilt catalogue is merged as before.
+    desk.run("pinakes rebuild").ok();
+    assert_eq!(waiting(&desk), 0);
+}
+
+#[test]
+fn records_mapped_by_other_rules_wait_too() {
+    let desk = Desk::new();
+    books(&desk, "north", "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,,246,\n");
+    resolve(&desk);
+    desk.write(
+        "shelf.toml",
+        "[concordance]\nformat = \"csv\"\nabout = \"notes\"\n\n[[rule]]\nname = \"shelf-note\"\nfield = \"publisher\"\n\
+         construct = '''\n  $instance rdfs:comment $text .\n'''\n\n  [[rule.example]]\n  given = \"publisher Dent\"\n\
+         gives = '''\n    $instance rdfs:comment \"Dent\" .\n  '''\n",
+    );
+    let loaded = desk.run("pinakes mapping load shelf.toml").ok();
+    assert!(loaded.complaint().contains("1 record waits for `pinakes resolve`"), "{}", loaded.complaint());
+    assert_eq!(waiting(&desk), 1);
+    resolve(&desk);
+    assert_eq!(waiting(&desk), 0);
+}
+
+#[test]
+fn import_resolves_what_it_brought_when_asked() {
+    let desk = Desk::new();
+    books(&desk, "north", "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,,246,\n");
+    resolve(&desk);
+    desk.write("emma.mrk", "=LDR  00000nam a2200000 i 4500\n=001  e\n=245  10$aEmma.\n");
+    let ran = desk.run("pinakes import --source south --resolve emma.mrk").ok();
+    assert!(
+        ran.text().contains("south: 1 record read: 1 new") && ran.text().contains("written:"),
+        "{}",
+        ran.text()
+    );
+    assert!(!ran.complaint().contains("wait"), "{}", ran.complaint());
+    assert_eq!(waiting(&desk), 0);
+}
+
+/// Names of records begin with the base IRI: under another one they are other records.
+#[test]
+fn another_base_is_refused_until_the_store_is_made_again() {
+    let desk = Desk::new();
+    books(&desk, "north", "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,,246,\n");
+    resolve(&desk);
+    let before = desk.canonical(CATALOGUE);
+    let settings = format!("{CATALOGUE}/pinakes.toml");
+    let text = String::from_utf8(desk.read(&settings)).unwrap();
+    let moved = "https://moved.example/";
+    desk.write(&settings, text.replace(BASE, moved));
+    for command in ["status", "resolve", "query report/records-by-format", "import --source north north.csv"]
+    {
+        let said = desk.run(&format!("pinakes {command}")).exits(2).complaint();
+        assert!(
+            said.contains(BASE) && said.contains(moved) && said.contains("pinakes rebuild"),
+            "{command}: {said}"
+        );
+    }
+    // Set back, nothing has happened.
+    desk.write(&settings, text.clone());
+    assert_eq!(desk.canonical(CATALOGUE), before);
+    desk.write(&settings, text.replace(BASE, moved));
+    desk.run("pinakes rebuild").ok();
+    desk.run("pinakes verify").ok();
+    let after = desk.canonical(CATALOGUE);
+    assert!(!after.contains(BASE), "{after}");
+    assert_eq!(after.lines().count(), before.lines().count());
+    assert_eq!(waiting(&desk), 0);
+}
