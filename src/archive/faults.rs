@@ -4,6 +4,7 @@
 use super::entry::{Entry, Kind};
 use super::index::Index;
 use super::medium::{FileSystem, Medium, SegmentFile};
+use super::register::Register;
 use super::segment::Segments;
 use super::{Archive, ArchiveError};
 use redb::{Database, StorageBackend, backends::FileBackend};
@@ -185,7 +186,8 @@ fn open(directory: &Path, plan: &Arc<Plan>) -> Result<Archive, ArchiveError> {
     let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path).unwrap();
     let backend = FaultyIndex { backend: FileBackend::new(file).unwrap(), plan: Arc::clone(plan) };
     let database = Database::builder().create_with_backend(backend).map_err(super::index::failed)?;
-    let mut archive = Archive::over(segments, Index::over(database)?);
+    let register = Register::open(&directory.join("register"));
+    let mut archive = Archive::over(segments, Index::over(database)?, register);
     archive.recover()?;
     Ok(archive)
 }

@@ -15,20 +15,24 @@ mod entry;
 mod faults;
 mod index;
 mod medium;
+mod reader;
+mod register;
 mod segment;
 mod writing;
 
 pub use entry::{Entry, Kind, Origin, PayloadHash};
+pub use reader::{Census, Reader};
 pub use index::{ConcordanceVersion, RecordState, Run, RunReport, SourceCounts, Version};
 
 use crate::disk;
 use entry::write_entry;
 use index::{End, Index, Place};
 use rustc_hash::FxHashSet;
+use register::{Current, Register};
 use segment::Segments;
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why the archive could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +65,9 @@ const BLOCK: usize = 64 * 1024;
 /// The index is made durable after this many appends; a kill costs reading that much again.
 const DURABLE_EVERY: usize = 16;
 
+/// Where the register lies in an archive.
+const REGISTER: &str = "register";
+
 /// Blocks held in memory for the next read.
 const RECENT: usize = 4;
 
@@ -84,6 +91,9 @@ pub enum Outcome {
 pub struct Archive {
     segments: Segments,
     index: Index,
+    /// Derived from both, for readers beside a writer.
+    register: Arc<Register>,
+    is_read_only: bool,
     /// Where the segments ended before a write that failed and could not be taken back.
     torn: Option<End>,
     /// Something is synced that the index does not know: the next number is not known either.
@@ -105,15 +115,19 @@ impl Archive {
     pub fn open(directory: &Path) -> Result<Self, ArchiveError> {
         disk::create_directory(directory)?;
         let segments = Segments::open(&directory.join("segments"))?;
-        let mut archive = Self::over(segments, Index::open(&directory.join("index.redb"))?);
+        let register = Register::open(&directory.join(REGISTER));
+        let mut archive = Self::over(segments, Index::open(&directory.join("index.redb"))?, register);
         archive.recover()?;
+        archive.bring_register_up()?;
         Ok(archive)
     }
 
-    fn over(segments: Segments, index: Index) -> Self {
+    fn over(segments: Segments, index: Index, register: Register) -> Self {
         Self {
             segments,
             index,
+            register: Arc::new(register),
+            is_read_only: false,
             torn: None,
             is_unindexed: false,
             appends: 0,
@@ -126,13 +140,16 @@ impl Archive {
     /// [`open`](Self::open) must have its turn first.
     pub fn open_read_only(directory: &Path) -> Result<Self, ArchiveError> {
         let segments = Segments::open(&directory.join("segments"))?;
-        let archive = Self::over(segments, Index::open_read_only(&directory.join("index.redb"))?);
+        let register = Register::open(&directory.join(REGISTER));
+        let mut archive = Self::over(segments, Index::open_read_only(&directory.join("index.redb"))?, register);
+        archive.is_read_only = true;
         archive.segments.must_reach(archive.index.end()?)?;
         if archive.segments.end()? != archive.index.end()? {
             return Err(ArchiveError::Index(
                 "the last run was interrupted and is not indexed yet".to_owned(),
             ));
         }
+        archive.bring_register_up()?;
         Ok(archive)
     }
 
@@ -217,6 +234,8 @@ impl Archive {
         }
         let before = self.segments.end()?;
         let mut synced = false;
+        let mut blocks = Vec::new();
+        let mut last = 0;
         let Self { segments, index, rejects_seen, .. } = self;
         let written = index.write(durable, |tables| {
             let mut outcomes = Vec::with_capacity(entries.len());
@@ -224,25 +243,31 @@ impl Archive {
             let mut first = tables.next_sequence();
             for entry in entries {
                 let (outcome, stored) = tables.take(entry, force)?;
-                outcomes.push(outcome);
+                outcomes.push((outcome, stored.map(|stored| stored.sequence)));
                 if let Some(stored) = stored {
                     write_entry(entry, stored, &mut block)?;
                 }
                 if block.len() >= BLOCK {
-                    tables.note_block(first, segments.append(&block)?)?;
+                    let place = segments.append(&block)?;
+                    tables.note_block(first, place)?;
+                    blocks.push((first, place));
                     first = tables.next_sequence();
                     block.clear();
                 }
             }
             if let Some(closing) = closing {
-                let entry = closing(&outcomes)?;
+                let amounts: Vec<Outcome> = outcomes.iter().map(|(outcome, _)| *outcome).collect();
+                let entry = closing(&amounts)?;
                 if let (_, Some(stored)) = tables.take(&entry, force)? {
                     write_entry(&entry, stored, &mut block)?;
                 }
             }
             if !block.is_empty() {
-                tables.note_block(first, segments.append(&block)?)?;
+                let place = segments.append(&block)?;
+                tables.note_block(first, place)?;
+                blocks.push((first, place));
             }
+            last = tables.next_sequence() - 1;
             rejects_seen.extend(tables.seen_again.drain(..));
             // The entries count from here on; the index may be lost and read again.
             segments.sync()?;
@@ -261,8 +286,72 @@ impl Archive {
                     Err(ArchiveError::Torn(format!("{error}; {also}")))
                 }
             },
-            done => done,
+            Ok(outcomes) => {
+                let news = entries.iter().zip(&outcomes).filter_map(|(entry, (_, sequence))| {
+                    let withdrawn = match entry.kind {
+                        Kind::Record => false,
+                        Kind::Withdrawal => true,
+                        _ => return None,
+                    };
+                    Some((&*entry.source, &*entry.id, Current { sequence: (*sequence)?, withdrawn }))
+                });
+                self.register.take(&blocks, news, last);
+                if self.register.is_full() {
+                    // Derived: what cannot be written now is written later, or made again.
+                    if let Err(error) = self.register.write() {
+                        tracing::warn!("the register of records cannot be written: {error}");
+                    }
+                }
+                Ok(outcomes.into_iter().map(|(outcome, _)| outcome).collect())
+            }
         }
+    }
+
+    /// Reads current records, also while this archive is appended to.
+    pub fn reader(&self) -> Reader {
+        Reader::new(Arc::clone(&self.register), self.segments.reader())
+    }
+
+    /// Takes into the register what it misses: after a kill what was appended last, of an older
+    /// archive everything.
+    fn bring_register_up(&self) -> Result<(), ArchiveError> {
+        let last = self.index.last_sequence()?;
+        let known = self.register.last();
+        if known == last {
+            return Ok(());
+        }
+        if known > last {
+            // It was written by a process whose entries were lost with a power cut, or is another's.
+            self.register.clear();
+        }
+        let known = self.register.last();
+        let mut blocks = self.index.blocks(known + 1)?;
+        blocks.retain(|(first, _)| *first > known);
+        if known == 0 {
+            for record in self.index.records(None)? {
+                let (source, id, state) = record?;
+                if let Some(version) = state.current() {
+                    let current = Current { sequence: version.sequence, withdrawn: version.withdrawn };
+                    self.register.take(&[], std::iter::once((&*source, &*id, current)), 0);
+                }
+                if self.register.is_full() && !self.is_read_only {
+                    self.register.write()?;
+                }
+            }
+            self.register.take(&blocks, std::iter::empty(), last);
+            return Ok(());
+        }
+        for (first, place) in blocks {
+            let entries = self.segments.read(place, first)?;
+            let records = entries.iter().filter(|entry| matches!(entry.kind, Kind::Record | Kind::Withdrawal));
+            let records = records.map(|entry| {
+                let withdrawn = entry.kind == Kind::Withdrawal;
+                (&*entry.source, &*entry.id, Current { sequence: entry.sequence, withdrawn })
+            });
+            let end = entries.last().map_or(first, |entry| entry.sequence);
+            self.register.take(&[(first, place)], records, end);
+        }
+        Ok(())
     }
 
     /// The number of the last entry; 0 when there is none.
@@ -458,6 +547,18 @@ impl Iterator for Entries<'_> {
                 Ok(entries) => self.held = entries.into_iter(),
                 Err(error) => return Some(Err(error)),
             }
+        }
+    }
+}
+
+impl Drop for Archive {
+    fn drop(&mut self) {
+        if !self.is_read_only
+            && !self.is_unindexed
+            && self.torn.is_none()
+            && let Err(error) = self.register.write()
+        {
+            tracing::info!("the register of records is not written, and is made again: {error}");
         }
     }
 }

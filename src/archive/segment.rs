@@ -27,6 +27,7 @@ const FAR_BEYOND_A_BLOCK: u64 = 64 * 1024 * 1024;
 pub(super) struct Segments {
     directory: PathBuf,
     medium: Arc<dyn Medium>,
+    reader: SegmentReader,
     /// The segment that is written to, once something was.
     current: Option<Current>,
     last: u32,
@@ -57,7 +58,8 @@ impl Segments {
         }
         let mut compressor = Compressor::new(LEVEL)?;
         compressor.include_checksum(true)?;
-        Ok(Self { directory: directory.to_owned(), medium, current: None, last, longest, compressor })
+        let reader = SegmentReader { directory: directory.to_owned(), medium: Arc::clone(&medium) };
+        Ok(Self { directory: directory.to_owned(), medium, reader, current: None, last, longest, compressor })
     }
 
     /// Where the next block will go.
@@ -113,24 +115,12 @@ impl Segments {
     }
 
     pub fn read(&self, place: Place, first: u64) -> Result<Vec<Entry>, ArchiveError> {
-        let path = self.path(place.segment);
-        let damaged = |reason: String| ArchiveError::Damaged {
-            file: path.display().to_string(),
-            offset: place.offset,
-            reason,
-        };
-        let file = self.medium.read(&path).map_err(at(&path))?;
-        let mut block = Vec::new();
-        let mut decoder = Decoder::new(Reader::at(&*file, place.offset).take(place.length))?;
-        decoder.read_to_end(&mut block).map_err(|error| match of_disk(error) {
-            Ok(error) => at(&path)(error).into(),
-            Err(reason) => damaged(reason),
-        })?;
-        let mut entries = read_entries(&block).map_err(damaged)?;
-        for (sequence, entry) in (first..).zip(&mut entries) {
-            entry.sequence = sequence;
-        }
-        Ok(entries)
+        self.reader.read(place, first)
+    }
+
+    /// Reads the same segments, whoever appends to them.
+    pub fn reader(&self) -> SegmentReader {
+        self.reader.clone()
     }
 
     /// The index speaks of blocks up to `end`: they must be there.
@@ -219,7 +209,47 @@ impl Segments {
     }
 
     fn path(&self, segment: u32) -> PathBuf {
-        self.directory.join(format!("{segment:08}.zst"))
+        segment_path(&self.directory, segment)
+    }
+}
+
+fn segment_path(directory: &Path, segment: u32) -> PathBuf {
+    directory.join(format!("{segment:08}.zst"))
+}
+
+/// Reads blocks of segments that another may be appending to.
+#[derive(Clone)]
+pub(super) struct SegmentReader {
+    directory: PathBuf,
+    medium: Arc<dyn Medium>,
+}
+
+impl SegmentReader {
+    pub fn open(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), medium: Arc::new(FileSystem) }
+    }
+
+    /// The entries of a block of which the first has this number, without the payloads of those
+    /// that point at others.
+    pub fn read(&self, place: Place, first: u64) -> Result<Vec<Entry>, ArchiveError> {
+        let path = segment_path(&self.directory, place.segment);
+        let damaged = |reason: String| ArchiveError::Damaged {
+            file: path.display().to_string(),
+            offset: place.offset,
+            reason,
+        };
+        let file = self.medium.read(&path).map_err(at(&path))?;
+        let mut block = Vec::new();
+        let mut decoder = Decoder::new(Reader::at(&*file, place.offset).take(place.length))?;
+        decoder.read_to_end(&mut block).map_err(|error| match of_disk(error) {
+            Ok(error) => at(&path)(error).into(),
+            Err(reason) => damaged(reason),
+        })?;
+        let mut entries = read_entries(&block).map_err(damaged)?;
+        for (sequence, entry) in (first..).zip(&mut entries) {
+            entry.sequence = sequence;
+        }
+        Ok(entries)
     }
 }
 

@@ -92,6 +92,11 @@ pub trait Backend: Send + Sync {
     /// nothing.
     fn snapshot(&self, to: &Path) -> Result<(), CatalogueError>;
 
+    /// The same of what is computed, if anything is.
+    fn snapshot_views(&self, _: &Path) -> Result<(), CatalogueError> {
+        Ok(())
+    }
+
     /// Whether anything was written since this was asked last.
     fn was_written(&self) -> bool;
 

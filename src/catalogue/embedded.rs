@@ -5,16 +5,21 @@ use super::backend::{Backend, GraphNames, Quads, Row, Selection};
 use super::effects::{self, Realm};
 use super::patch::Patch;
 use super::results::{self, Answer};
-use super::{CatalogueError, services, syntax};
+use super::dataset::Dataset as Layered;
+use super::views::{self, Pattern, View, Views, record_of};
+use super::pool::algebra;
+use super::{CatalogueError, Graphs, services, syntax};
 use crate::ontology::sparql_parser;
-use oxigraph::sparql::{QueryEvaluationError, QueryResults, SparqlEvaluator};
+use oxigraph::sparql::{PreparedSparqlQuery, QueryEvaluationError, QueryResults, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store};
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term, Triple, Variable};
 #[cfg(not(feature = "rocksdb"))]
 use oxrdfio::RdfFormat;
 use rustc_hash::FxHashSet;
+use spargebra::SparqlParser;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Roughly what the bulk loader may use for one batch. Its default, 2 GB a thread, is more
@@ -24,11 +29,74 @@ const BULK_MEGABYTES: usize = 800;
 pub struct Embedded {
     store: Store,
     written: AtomicBool,
+    /// Where the graphs of records come from, unless the store holds them.
+    records: Option<Records>,
+}
+
+/// The graphs of records, computed when they are asked for.
+struct Records {
+    views: Arc<dyn Views>,
+    graphs: Graphs,
+}
+
+impl Records {
+    /// The view that holds all statements about a node, if its name tells that there is one.
+    fn view_of(&self, node: &str) -> Option<Result<Option<View>, CatalogueError>> {
+        let (source, id, name) = record_of(&self.graphs, node)?;
+        let computed = self.views.graph(&source, &id);
+        Some(computed.map(|triples| Some(View::new(NamedNode::new_unchecked(name), triples?))))
+    }
+
+    /// Statements of record graphs; whether the selection can be of anything else, too.
+    fn quads(&self, selection: &Selection) -> Result<(Quads<'static>, bool), CatalogueError> {
+        let of_graph = match &selection.graph {
+            Some(GraphName::NamedNode(name)) if name.as_str().starts_with(&self.graphs.records()) => Some(name),
+            Some(_) => return Ok((Box::new(std::iter::empty()), true)),
+            None => None,
+        };
+        let pattern = Pattern {
+            subject: selection.subject.clone().map(Term::from),
+            predicate: selection.predicate.clone().map(Term::from),
+            object: selection.object.clone(),
+        };
+        let node = of_graph.map(NamedNode::as_str).or_else(|| {
+            let nodes = [&pattern.subject, &pattern.object].into_iter().flatten();
+            nodes.filter_map(|node| match node {
+                Term::NamedNode(node) if node.as_str().starts_with(&self.graphs.records()) => Some(node.as_str()),
+                _ => None,
+            })
+            .next()
+        });
+        let is_mixed = of_graph.is_none();
+        let Some(node) = node else {
+            let hits = views::scan(self.views.census()?, pattern);
+            let quads = hits.flat_map(|hit| match hit {
+                Ok(hit) => quads_of(&hit.view, &hit.places).into_iter().map(Ok).collect::<Vec<_>>(),
+                Err(error) => vec![Err(error)],
+            });
+            return Ok((Box::new(quads), is_mixed));
+        };
+        let view = self.view_of(node).transpose()?.flatten();
+        // A node of a record is no graph.
+        let view = view.filter(|view| of_graph.is_none_or(|name| *name == view.name));
+        let quads = view.map(|view| quads_of(&view, &view.matches(&pattern))).unwrap_or_default();
+        Ok((Box::new(quads.into_iter().map(Ok)), is_mixed))
+    }
+
+    fn has(&self, name: &NamedNode) -> Option<Result<bool, CatalogueError>> {
+        let (source, id, record) = record_of(&self.graphs, name.as_str())?;
+        Some(if record == name.as_str() { self.views.has(&source, &id) } else { Ok(false) })
+    }
+}
+
+fn quads_of(view: &View, places: &[u32]) -> Vec<Quad> {
+    let triples = places.iter().filter_map(|place| view.triples.get(*place as usize));
+    triples.map(|triple| triple.clone().in_graph(view.name.clone())).collect()
 }
 
 impl From<Store> for Embedded {
     fn from(store: Store) -> Self {
-        Self { store, written: AtomicBool::new(false) }
+        Self { store, written: AtomicBool::new(false), records: None }
     }
 }
 
@@ -77,6 +145,29 @@ impl Embedded {
         Ok(store.into())
     }
 
+    /// The same store, with the graphs of records computed by these views.
+    #[must_use]
+    pub fn with_views(mut self, views: Arc<dyn Views>, graphs: Graphs) -> Self {
+        self.records = Some(Records { views, graphs });
+        self
+    }
+
+    /// Evaluates on the store alone where that is all a query can be about: that path is Oxigraph's
+    /// own. Else on store and views together.
+    fn execute(
+        &self,
+        prepared: PreparedSparqlQuery,
+        names_records: impl FnOnce(&Graphs) -> bool,
+    ) -> Result<QueryResults<'static>, QueryEvaluationError> {
+        match &self.records {
+            Some(Records { views, graphs }) if names_records(graphs) => {
+                let dataset = Layered::new(self.store.clone(), Arc::clone(views), graphs.clone());
+                prepared.on_queryable_dataset(dataset).execute()
+            }
+            _ => prepared.on_store(&self.store).execute(),
+        }
+    }
+
     /// Evaluates a parsed query and writes its results; says in which media type, and how many
     /// rows or statements there were. Graphs that are named here stand for those of the query.
     pub(super) fn evaluate(
@@ -86,6 +177,8 @@ impl Embedded {
         how: &Answer,
         out: &mut dyn Write,
     ) -> Result<(&'static str, u64), CatalogueError> {
+        let names_graphs = algebra::names_graphs(&query);
+        let is_about_graphs = dataset.is_some() || how.union;
         let mut prepared = SparqlEvaluator::new().for_query(query);
         if let Some(dataset) = dataset {
             let default = dataset.default_graphs.into_iter().map(GraphName::from).collect();
@@ -95,7 +188,8 @@ impl Embedded {
         } else if how.union && prepared.dataset().is_default_dataset() {
             prepared.dataset_mut().set_default_graph_as_union();
         }
-        let results = prepared.on_store(&self.store).execute().map_err(evaluation)?;
+        let about_records = |graphs: &Graphs| is_about_graphs || names_graphs.may_be_records(graphs);
+        let results = self.execute(prepared, about_records).map_err(evaluation)?;
         let media_type = results::media_type(&results, how);
         Ok((media_type, results::write(results, how, out)?))
     }
@@ -132,6 +226,12 @@ fn remove_orphans(directory: &Path) -> std::io::Result<()> {
 }
 
 impl Embedded {
+    /// Relative names in a query are those of the catalogue: `GRAPH <sources>`.
+    fn parser(&self) -> SparqlParser {
+        let base = self.records.as_ref().map(|records| records.graphs.base());
+        base.and_then(|base| sparql_parser().with_base_iri(base).ok()).unwrap_or_else(sparql_parser)
+    }
+
     /// The store, about to be written.
     fn to_write(&self) -> &Store {
         self.written.store(true, Ordering::Relaxed);
@@ -219,6 +319,9 @@ impl Backend for Embedded {
     }
 
     fn has_graph(&self, name: &NamedNode) -> Result<bool, CatalogueError> {
+        if let Some(has) = self.records.as_ref().and_then(|records| records.has(name)) {
+            return has;
+        }
         Ok(self.store.contains_named_graph(name)?)
     }
 
@@ -240,13 +343,28 @@ impl Backend for Embedded {
     }
 
     fn quads(&self, selection: &Selection) -> Result<Quads<'_>, CatalogueError> {
+        let viewed = match &self.records {
+            Some(records) => match records.quads(selection)? {
+                (quads, false) => return Ok(quads),
+                (quads, true) => Some(quads),
+            },
+            None => None,
+        };
         let quads = self.store.quads_for_pattern(
             selection.subject.as_ref().map(NamedOrBlankNode::as_ref),
             selection.predicate.as_ref().map(NamedNode::as_ref),
             selection.object.as_ref().map(Term::as_ref),
             selection.graph.as_ref().map(GraphName::as_ref),
         );
-        Ok(Box::new(quads.map(|quad| quad.map_err(CatalogueError::from))))
+        let quads = quads.map(|quad| quad.map_err(CatalogueError::from));
+        Ok(match viewed {
+            Some(viewed) => Box::new(quads.chain(viewed)),
+            None => Box::new(quads),
+        })
+    }
+
+    fn is_empty(&self) -> Result<bool, CatalogueError> {
+        Ok(self.store.is_empty()?)
     }
 
     fn len(&self) -> Result<u64, CatalogueError> {
@@ -254,11 +372,15 @@ impl Backend for Embedded {
     }
 
     fn graph_names(&self) -> Result<GraphNames, CatalogueError> {
-        Ok(Box::new(self.store.named_graphs().filter_map(|name| match name {
+        let stored = self.store.named_graphs().filter_map(|name| match name {
             Ok(NamedOrBlankNode::NamedNode(name)) => Some(Ok(name)),
             Ok(NamedOrBlankNode::BlankNode(_)) => None,
             Err(error) => Some(Err(error.into())),
-        })))
+        });
+        Ok(match &self.records {
+            Some(records) => Box::new(stored.chain(views::names(records.views.census()?))),
+            None => Box::new(stored),
+        })
     }
 
     fn rows(
@@ -268,8 +390,9 @@ impl Backend for Embedded {
         union: bool,
         each: &mut dyn FnMut(Row) -> Result<(), CatalogueError>,
     ) -> Result<(), CatalogueError> {
-        let mut prepared =
-            SparqlEvaluator::new().for_query(sparql_parser().parse_query(query).map_err(evaluation)?);
+        let query = self.parser().parse_query(query).map_err(evaluation)?;
+        let names_graphs = algebra::names_graphs(&query);
+        let mut prepared = SparqlEvaluator::new().for_query(query);
         for (name, term) in bindings {
             prepared = prepared.substitute_variable(Variable::new_unchecked(*name), term.clone());
         }
@@ -277,7 +400,7 @@ impl Backend for Embedded {
             prepared.dataset_mut().set_default_graph_as_union();
         }
         let QueryResults::Solutions(mut solutions) =
-            prepared.on_store(&self.store).execute().map_err(evaluation)?
+            self.execute(prepared, |graphs| union || names_graphs.may_be_records(graphs)).map_err(evaluation)?
         else {
             return Err(CatalogueError::Evaluation("it is not a SELECT".to_owned()));
         };
@@ -285,10 +408,12 @@ impl Backend for Embedded {
     }
 
     fn answer(&self, query: &str, how: &Answer, out: &mut dyn Write) -> Result<u64, CatalogueError> {
-        let mut query = sparql_parser()
+        let mut query = self
+            .parser()
             .parse_query(query)
             .map_err(|error| CatalogueError::Syntax(syntax::explain("query", query, &error.to_string())))?;
         services::refuse(&mut query)?;
+        let names_graphs = algebra::names_graphs(&query);
         let mut prepared = SparqlEvaluator::new().for_query(query);
         for (name, term) in &how.bindings {
             prepared = prepared.substitute_variable(Variable::new_unchecked(name.as_str()), term.clone());
@@ -296,13 +421,21 @@ impl Backend for Embedded {
         if how.union && prepared.dataset().is_default_dataset() {
             prepared.dataset_mut().set_default_graph_as_union();
         }
-        let results = prepared.on_store(&self.store).execute().map_err(|error| match error {
+        let about_records = |graphs: &Graphs| how.union || names_graphs.may_be_records(graphs);
+        let results = self.execute(prepared, about_records).map_err(|error| match error {
             QueryEvaluationError::NotExistingSubstitutedVariable(variable) => CatalogueError::Evaluation(
                 format!("`{variable}` is to be bound, and its SELECT has no `{variable}`"),
             ),
             error => evaluation(error),
         })?;
         results::write(results, how, out)
+    }
+
+    fn snapshot_views(&self, to: &Path) -> Result<(), CatalogueError> {
+        match &self.records {
+            Some(records) => records.views.snapshot(to),
+            None => Ok(()),
+        }
     }
 
     #[cfg(feature = "rocksdb")]

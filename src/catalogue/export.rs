@@ -79,7 +79,7 @@ pub fn canonical(
             || in_graph_under(&quad, &records)
             || in_graph_under(&quad, &links)
             || quad.graph_name == GraphName::NamedNode(resolution.clone());
-        let is_time = quad.predicate == prov::ENDED_AT_TIME;
+        let is_time = quad.predicate == prov::ENDED_AT_TIME || quad.predicate == prov::WAS_GENERATED_BY;
         if content && !is_time && quad.predicate != pin::APPLIED_UP_TO {
             sorter.push(format!("{quad} .\n").as_bytes())?;
         }

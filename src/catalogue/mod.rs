@@ -12,6 +12,7 @@
 
 mod backend;
 mod bounded;
+mod dataset;
 mod effects;
 mod embedded;
 pub mod export;
@@ -26,6 +27,7 @@ mod services;
 pub mod snapshot;
 pub mod spelling;
 pub mod syntax;
+mod views;
 pub mod worker;
 
 pub use backend::{Backend, Row, Selection};
@@ -36,6 +38,7 @@ pub use graphs::{Graphs, Owner};
 pub use patch::Patch;
 pub use people::{Author, People, Words};
 pub use queries::{QUERIES, text as query_text};
+pub use views::{Census, Views};
 
 use crate::effort::Spent;
 use crate::ontology::{pin, xsd};
@@ -44,7 +47,7 @@ use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Why the catalogue could not do what was asked. Bad records are no reason.
@@ -57,6 +60,9 @@ pub enum CatalogueError {
     Damaged(String),
     #[error("the disk is full: {0}; free some space and run the command again, which goes on where it was")]
     DiskFull(String),
+    /// What records say cannot be computed.
+    #[error("the records cannot be read: {0}")]
+    Records(String),
     #[error("the query cannot be evaluated: {0}")]
     Evaluation(String),
     #[error("the query cannot be evaluated: it gives more than {0} rows; add a LIMIT or raise `--max-rows`")]
@@ -126,20 +132,37 @@ pub struct Catalogue {
 const PUBLISH_EVERY: Duration = Duration::from_secs(2);
 
 impl Catalogue {
-    /// The store under a catalogue directory, made if it is not there.
-    pub fn open(directory: &Path, graphs: Graphs) -> Result<Self, CatalogueError> {
+    /// The store under a catalogue directory, made if it is not there. Record graphs are computed by
+    /// `views`; without them the store holds them.
+    pub fn open(
+        directory: &Path,
+        graphs: Graphs,
+        views: Option<Arc<dyn Views>>,
+    ) -> Result<Self, CatalogueError> {
         let is_behind = snapshot::is_stale(directory);
         snapshot::announce(directory)?;
-        let backend = Box::new(Embedded::open(&directory.join("store"))?);
-        let mut catalogue = Self::over(backend, graphs);
+        let store = Embedded::open(&directory.join("store"))?;
+        let mut catalogue = Self::with(store, graphs, views);
         catalogue.directory = Some(directory.to_owned());
         catalogue.is_behind = AtomicBool::new(is_behind);
         Ok(catalogue)
     }
 
     /// The same, for reading beside other readers. Nobody may be writing.
-    pub fn open_read_only(directory: &Path, graphs: Graphs) -> Result<Self, CatalogueError> {
-        Ok(Self::over(Box::new(Embedded::open_read_only(&directory.join("store"))?), graphs))
+    pub fn open_read_only(
+        directory: &Path,
+        graphs: Graphs,
+        views: Option<Arc<dyn Views>>,
+    ) -> Result<Self, CatalogueError> {
+        Ok(Self::with(Embedded::open_read_only(&directory.join("store"))?, graphs, views))
+    }
+
+    fn with(store: Embedded, graphs: Graphs, views: Option<Arc<dyn Views>>) -> Self {
+        let store = match views {
+            Some(views) => store.with_views(views, graphs.clone()),
+            None => store,
+        };
+        Self::over(Box::new(store), graphs)
     }
 
     /// Nothing, for who needs no store.
@@ -250,6 +273,24 @@ impl Catalogue {
         Ok(None)
     }
 
+    /// Whether the store holds the graphs of records; `None` if it was never filled, or by a version
+    /// that did not say so.
+    pub fn holds_records(&self) -> Result<Option<bool>, CatalogueError> {
+        let selection = Selection {
+            subject: Some(self.graphs.store().into()),
+            predicate: Some(pin::HOLDS_RECORDS.into_owned()),
+            graph: Some(self.graphs.provenance().into()),
+            ..Selection::default()
+        };
+        let said = self.backend.quads(&selection)?.next().transpose()?;
+        Ok(said.map(|quad| quad.object == Literal::from(true).into()))
+    }
+
+    /// The statement behind [`holds_records`](Self::holds_records).
+    pub fn layout(graphs: &Graphs, holds_records: bool) -> Quad {
+        Quad::new(graphs.store(), pin::HOLDS_RECORDS, Literal::from(holds_records), graphs.provenance())
+    }
+
     /// Notes how far the store is, when all that lies in between is no matter of the store.
     pub fn note(&self, position: u64) -> Result<(), CatalogueError> {
         self.backend.flush()?;
@@ -322,28 +363,6 @@ impl Catalogue {
             _ => None,
         });
         described_from(&*self.backend, entry, cut, &GraphName::DefaultGraph)
-    }
-
-    /// Takes the graphs of all records of a source away; says how many there were.
-    pub fn drop_source(&self, source: &str) -> Result<usize, CatalogueError> {
-        /// Graphs dropped in one transaction.
-        const AT_ONCE: usize = 1000;
-        let prefix = self.graphs.record(source, "");
-        let mut dropped = 0;
-        let mut some = Vec::new();
-        for name in self.backend.graph_names()? {
-            let name = name?;
-            if !name.as_str().starts_with(prefix.as_str()) {
-                continue;
-            }
-            dropped += 1;
-            some.push((name, None));
-            if some.len() >= AT_ONCE {
-                self.backend.rewrite(std::mem::take(&mut some))?;
-            }
-        }
-        self.backend.rewrite(some)?;
-        Ok(dropped)
     }
 }
 
@@ -451,18 +470,6 @@ mod tests {
         catalogue.write(Changes { rewritten, position: 3, ..Changes::default() }).unwrap();
         assert!(catalogue.graph(&name).unwrap().is_empty());
         assert!(!catalogue.backend().graph_names().unwrap().any(|known| known.unwrap() == name));
-    }
-
-    #[test]
-    fn a_source_is_dropped_and_its_neighbour_stays() {
-        let catalogue = catalogue();
-        for (source, id) in [("a", "1"), ("a", "2"), ("ab", "1")] {
-            add(&catalogue, source, id, 1);
-        }
-        assert_eq!(catalogue.drop_source("a").unwrap(), 2);
-        let left = catalogue.rows("report/records-by-source", &[]).unwrap();
-        assert_eq!(left.len(), 1);
-        assert!(left[0][0].as_ref().unwrap().to_string().ends_with("source/ab>"));
     }
 
     #[test]

@@ -14,17 +14,20 @@
 
 use super::embedded::{Dataset, Embedded};
 use super::results::Answer;
-use super::{Backend, Catalogue, CatalogueError, Graphs};
+use super::{Backend, Catalogue, CatalogueError, Graphs, Views};
 use crate::disk;
 use spargebra::Query;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Under which name a copy is made before it is whole.
 const UNFINISHED: &str = "unfinished";
 const CURRENT: &str = "current";
 const STORE: &str = "store";
+/// What the graphs of records are computed from, unless the store holds them.
+const RECORDS: &str = "records";
 const LOCK: &str = "lock";
 /// What the lock file says: whether something is merged.
 const MERGED: &str = "merged";
@@ -87,6 +90,7 @@ pub fn publish(backend: &dyn Backend, directory: &Path, has_master: bool) -> Res
     let unfinished = folder.join(UNFINISHED);
     fs::create_dir(&unfinished)?;
     backend.snapshot(&unfinished.join(STORE))?;
+    backend.snapshot_views(&unfinished.join(RECORDS))?;
     fs::write(unfinished.join(LOCK), if has_master { MERGED } else { UNMERGED })?;
     fs::rename(&unfinished, folder.join(number.to_string()))?;
     // A link cannot be overwritten, but another can be renamed over it.
@@ -142,9 +146,16 @@ impl Snapshot {
     }
 }
 
-/// Opens a snapshot. [`CatalogueError::NoSuchSnapshot`] says that a newer one has come since its
+/// Opens what [`Views::snapshot`] made.
+pub type OpenViews<'a> = &'a (dyn Fn(&Path) -> Result<Arc<dyn Views>, CatalogueError> + Sync);
+
+/// Opens a snapshot; without `views` only what is stored can be asked for. [`CatalogueError::NoSuchSnapshot`] says that a newer one has come since its
 /// number was asked for.
-pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
+pub fn open(
+    directory: &Path,
+    number: u64,
+    views: Option<(OpenViews<'_>, &Graphs)>,
+) -> Result<Snapshot, CatalogueError> {
     let gone = || CatalogueError::NoSuchSnapshot(number);
     let home = folder(directory).join(number.to_string());
     let path = home.join(LOCK);
@@ -163,7 +174,13 @@ pub fn open(directory: &Path, number: u64) -> Result<Snapshot, CatalogueError> {
     }
     let mut said = String::new();
     lock.read_to_string(&mut said)?;
-    let store = Embedded::open_snapshot(&home.join(STORE))?;
+    let mut store = Embedded::open_snapshot(&home.join(STORE))?;
+    let records = home.join(RECORDS);
+    if let Some((open, graphs)) = views
+        && records.exists()
+    {
+        store = store.with_views(open(&records)?, graphs.clone());
+    }
     Ok(Snapshot { number, store, lock, has_master: said == MERGED })
 }
 
@@ -244,11 +261,11 @@ mod tests {
         assert_eq!(current(directory.path()), None);
         add(&store, 1);
         assert_eq!(publish(&store, directory.path(), false).unwrap(), 1);
-        let first = open(directory.path(), 1).unwrap();
+        let first = open(directory.path(), 1, None).unwrap();
         add(&store, 2);
         assert_eq!(publish(&store, directory.path(), false).unwrap(), 2);
         assert_eq!(current(directory.path()), Some(2));
-        let second = open(directory.path(), 2).unwrap();
+        let second = open(directory.path(), 2, None).unwrap();
         assert_eq!((first.store.len().unwrap(), second.store.len().unwrap()), (1, 2));
     }
 
@@ -257,11 +274,11 @@ mod tests {
         let directory = TempDir::new().unwrap();
         let store = store(&directory);
         publish(&store, directory.path(), false).unwrap();
-        let held = open(directory.path(), 1).unwrap();
+        let held = open(directory.path(), 1, None).unwrap();
         publish(&store, directory.path(), false).unwrap();
         publish(&store, directory.path(), false).unwrap();
         assert_eq!(names(&directory), ["1", "3", "current"]);
-        assert!(matches!(open(directory.path(), 2), Err(CatalogueError::NoSuchSnapshot(2))));
+        assert!(matches!(open(directory.path(), 2, None), Err(CatalogueError::NoSuchSnapshot(2))));
         drop(held);
         publish(&store, directory.path(), false).unwrap();
         assert_eq!(names(&directory), ["4", "current"]);
@@ -282,6 +299,6 @@ mod tests {
         assert_eq!(current(directory.path()), Some(1));
         let number = publish(&store, directory.path(), false).unwrap();
         assert_eq!(names(&directory), [number.to_string(), CURRENT.to_owned()]);
-        open(directory.path(), number).unwrap();
+        open(directory.path(), number, None).unwrap();
     }
 }

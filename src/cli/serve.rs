@@ -6,9 +6,10 @@ use anyhow::Context;
 use pinakes::catalogue::pool;
 use pinakes::catalogue::snapshot;
 use pinakes::config::Federation;
-use pinakes::pipeline::{Served, Serving, check_federation, federating, searching, write_for_server};
+use pinakes::pipeline::{Served, Serving, check_federation, federating, open_views, searching, write_for_server};
 use pinakes::serve::{Limits, Role, Server, Settings, api, read_host, read_origin};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -182,7 +183,15 @@ impl Worker {
         let rewrite = search.as_ref().map(|search| search as pool::Rewrite<'_>);
         let federating = self.federation.map(federating).transpose()?;
         let elsewhere = federating.as_ref().map(|federating| federating as pool::Elsewhere<'_>);
-        pool::work(|number| snapshot::open(&general.catalogue, number), rewrite, elsewhere)?;
+        let graphs = general.home().ok().map(|home| home.graphs);
+        let open = |number| match &graphs {
+            Some(graphs) => {
+                let views = |records: &Path| open_views(&general.catalogue, graphs, records);
+                snapshot::open(&general.catalogue, number, Some((&views, graphs)))
+            }
+            None => snapshot::open(&general.catalogue, number, None),
+        };
+        pool::work(open, rewrite, elsewhere)?;
         Ok(Done::Well)
     }
 }

@@ -126,7 +126,7 @@ mod tests {
         check(
             "colour = 3",
             "line 3, column 1: there is no setting `colour` here\n  |\n3 | colour = 3\n  | ^^^^^^\n\
-             hint: there are version, base, limits, oai, federation, source",
+             hint: there are version, base, limits, records, oai, federation, source",
         );
     }
 

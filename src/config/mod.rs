@@ -7,7 +7,7 @@ mod settings;
 
 pub use federation::{Endpoint, Federation};
 pub use lock::{Lock, LockError, Patience, RunLock};
-pub use settings::{Limits, Oai, Settings};
+pub use settings::{Limits, Oai, Records, Settings};
 
 use crate::catalogue::Graphs;
 use std::path::{Path, PathBuf};

@@ -16,6 +16,8 @@ pub struct Settings {
     #[serde(default)]
     pub limits: Limits,
     #[serde(default)]
+    pub records: Records,
+    #[serde(default)]
     pub oai: Oai,
     #[serde(default)]
     pub federation: Federation,
@@ -32,6 +34,14 @@ pub struct Limits {
     pub query_seconds: u64,
     /// A query may give this many rows.
     pub query_rows: u64,
+}
+
+/// How the graphs of records are had.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Records {
+    /// The store holds them; else they are computed when they are asked for.
+    pub stored: bool,
 }
 
 /// What harvesters are told of the catalogue; `None` is for the base IRI to say.
@@ -89,6 +99,11 @@ impl Settings {
              # or when it gives more rows than this.\n\
              query_rows = {}\n\
              \n\
+             [records]\n\
+             # What each record says is computed when it is asked for. `true` keeps it in the store as\n\
+             # well: a hundred times the disk, for indexed queries across records. `pinakes rebuild` then.\n\
+             stored = {}\n\
+             \n\
              [oai]\n\
              # What the server tells harvesters; without these lines, what follows from `base`.\n\
              # name = \"Catalogue of the Library of Example\"\n\
@@ -104,6 +119,7 @@ impl Settings {
             Self::VERSION,
             limits.query_seconds,
             limits.query_rows,
+            Records::default().stored,
         )
     }
 }
@@ -125,6 +141,7 @@ mod tests {
         let settings = Settings::read(&Settings::template("https://c.example/")).unwrap();
         assert_eq!(settings.base, "https://c.example/");
         assert_eq!(settings.limits, Limits::default());
+        assert_eq!(settings.records, Records::default());
         assert_eq!(settings.oai, Oai::default());
         assert!(settings.federation.is_empty());
     }

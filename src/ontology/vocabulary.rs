@@ -109,6 +109,7 @@ vocabularies! {
         ADDED "added"
         AMOUNT_OF_CONTENT "amountOfContent"
         APPLIED_UP_TO "appliedUpTo"
+        HOLDS_RECORDS "holdsRecords"
         ASSIGNED "assigned"
         ASSIGNMENT "assignment"
         ASSIGNMENT_CLASS "Assignment"

@@ -1,5 +1,6 @@
 //! Does the store say what the archive gives?
 
+use super::record_views::provenance;
 use super::{PipelineError, Session, Watch};
 use crate::archive::{Entry, Kind};
 use crate::catalogue::Catalogue;
@@ -75,7 +76,10 @@ fn judge(session: &Session, entry: &Entry) -> Result<Option<(String, bool)>, Pip
     }
     let name = session.home.graphs.record(&entry.source, &entry.id);
     let stored: FxHashSet<Triple> = session.catalogue.graph(&name)?.into_iter().collect();
-    let expected: FxHashSet<Triple> = session.triples(entry).unwrap_or_default().into_iter().collect();
+    let mut expected: FxHashSet<Triple> = session.triples(entry).unwrap_or_default().into_iter().collect();
+    if !expected.is_empty() {
+        expected.insert(provenance(&session.home.graphs, entry));
+    }
     let agrees = stored == expected || {
         let expected = Catalogue::as_stored(expected.into_iter().collect())?;
         stored == expected.into_iter().collect()

@@ -76,7 +76,7 @@ pub fn follow_rules(session: &Session, watch: &mut dyn Watch) -> Result<Followed
     let triples = now.iter().flat_map(|(model, described)| described.triples(graphs, *model)).collect();
     let position = session.catalogue.position()?;
     store_writer::run(&session.catalogue, &session.home.directory, |store| {
-        let mut pending = Pending::at(position);
+        let mut pending = Pending::at(position, session.home.settings.records.stored);
         pending.rewrite(graphs.rules(), triples);
         store.send(pending)
     })?;
@@ -159,7 +159,7 @@ fn remap(
     let position = session.catalogue.position()?;
     let mut records = session.archive.records(None)?;
     store_writer::run(&session.catalogue, &session.home.directory, |store| {
-        let mut pending = Pending::at(position);
+        let mut pending = Pending::at(position, session.home.settings.records.stored);
         loop {
             let mut batch: Vec<Entry> = Vec::with_capacity(BATCH);
             let mut bytes = 0;
@@ -200,8 +200,7 @@ fn remap(
                 pending.remapped(&session.home.graphs, &entry, triples);
             }
             if pending.is_full() {
-                let next = Pending::at(position);
-                store.send(std::mem::replace(&mut pending, next))?;
+                store.send(pending.take())?;
             }
             watch.advance(followed.records, followed.remapped);
         }

@@ -409,12 +409,13 @@ fn take(
             graphs: &home.graphs,
             content_types,
             concordances: &concordances,
-            pending: Pending::default(),
+            pending: Pending::storing(home.settings.records.stored),
             describing,
             store,
             map: !request.archive_only,
             watch,
         };
+        intake.pending.layout(&home.graphs);
         intake.pending.vocabulary(&home.graphs, content_types);
         for source in sources.iter().filter(|source| !source.over) {
             intake.pending.run(&home.graphs, source.number, &source.run);

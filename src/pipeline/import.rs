@@ -65,7 +65,7 @@ pub fn import(
             graphs: &home.graphs,
             content_types,
             concordances: &concordances,
-            pending: Pending::default(),
+            pending: Pending::storing(home.settings.records.stored),
             describing,
             store,
             map: true,
@@ -73,6 +73,7 @@ pub fn import(
         };
         let taking = Taking { request, run: number };
         let mut importing = Importing { intake, account: Account::new(request.replace), taking };
+        importing.intake.pending.layout(&home.graphs);
         importing.intake.pending.vocabulary(&home.graphs, content_types);
         // Before the first record names it.
         importing.intake.pending.run(&home.graphs, number, &run);

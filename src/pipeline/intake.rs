@@ -214,7 +214,7 @@ impl Intake<'_> {
         if !self.map {
             return Ok(());
         }
-        self.store.send(std::mem::take(&mut self.pending))
+        self.store.send(self.pending.take())
     }
 
     /// Ends a run: what can only be known now is done, and the run says what it amounted to.

@@ -23,6 +23,7 @@ mod present;
 mod providing;
 mod publish;
 mod reading;
+mod record_views;
 mod resolve;
 mod searching;
 mod serving;
@@ -51,6 +52,7 @@ pub use present::{ShownRecord, show};
 pub use providing::Providing;
 pub use publish::{Publication, publish};
 pub use reading::read_records;
+pub use record_views::RecordViews;
 pub use resolve::{
     Act, Blocks, Calibrated, Contradiction, Decided, Decision, EvaluateRequest, Evaluated, Explained,
     FeatureRow, Judged, KeptApart, Kind, Labelling, LeastAlike, LeftBehind, Measured, Named, Numbered, Queue,
@@ -60,7 +62,7 @@ pub use resolve::{
     decide, decisions, each_feature, evaluate_truth, explain_pair, keep_labels, resolve, resolve_texts,
     review, sample, show_entry, survey, take_down,
 };
-pub use searching::{Reader, searching, searching_in};
+pub use searching::{Reader, open_views, searching, searching_in};
 pub use serving::{Served, Serving, write_for_server};
 pub use session::{Session, catch_up, rebuild};
 pub use sources::{mirror_sources, withdraw_source};
@@ -112,6 +114,16 @@ pub enum PipelineError {
         "`base` is `{is}`, and the store was filled under `{was}`; set it back in `pinakes.toml`, or `pinakes rebuild` names everything anew"
     )]
     BaseChanged { was: String, is: String },
+    #[error(
+        "the store was filled by an older version, which kept the graph of each record there; \
+         `pinakes rebuild` makes it again from the archive"
+    )]
+    OldLayout,
+    #[error(
+        "`stored` in `[records]` is `{}`, and the store was filled with `{was}`; set it back in \
+         `pinakes.toml`, or `pinakes rebuild` makes the store again", !was
+    )]
+    RecordsElsewhere { was: bool },
     #[error("there is no index yet; `pinakes index rebuild` makes one")]
     NoIndex,
     #[error("the store's writer stopped without a word")]

@@ -6,14 +6,14 @@
 
 use super::concepts::concepts;
 use super::indexing::index_folder;
-use super::{PipelineError, Session};
-use crate::catalogue::{Catalogue, CatalogueError, Graphs, snapshot};
+use super::{PipelineError, RecordViews, Session};
+use crate::catalogue::{Catalogue, CatalogueError, Graphs, Views, snapshot};
 use crate::config::Home;
 use crate::effort::Effort;
 use crate::index::sparql::{SearchRequest, rewrite};
 use crate::index::{Concepts, Index, IndexError, Request, Thesaurus};
 use spargebra::Query;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -174,7 +174,8 @@ impl Reader {
             if let Some((_, known)) = held.as_ref().filter(|(known, _)| *known == number) {
                 return Ok((number, Arc::clone(known)));
             }
-            match snapshot::open(&self.directory, number) {
+            let views = |records: &Path| open_views(&self.directory, &self.graphs, records);
+            match snapshot::open(&self.directory, number, Some((&views, &self.graphs))) {
                 Ok(opened) => {
                     let catalogue = Arc::new(opened.into_catalogue(self.graphs.clone()));
                     *held = Some((number, Arc::clone(&catalogue)));
@@ -191,6 +192,15 @@ impl Reader {
     pub fn concepts(&self, effort: &Effort) -> Result<Arc<Concepts>, CatalogueError> {
         self.concepts.get(self.catalogue()?, &self.graphs, effort)
     }
+}
+
+/// The record views of a snapshot of the catalogue in a directory.
+pub fn open_views(
+    directory: &Path,
+    graphs: &Graphs,
+    records: &Path,
+) -> Result<Arc<dyn Views>, CatalogueError> {
+    Ok(Arc::new(RecordViews::open(records, &directory.join("archive"), graphs.clone())?))
 }
 
 /// Answers the searches of queries by the index and the snapshots of a catalogue. A query without

@@ -1,16 +1,18 @@
 //! An opened catalogue, and the way its store follows its archive.
 
 use super::described::Describing;
+use super::record_views::{self, RecordViews};
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
+use crate::catalogue::CatalogueError;
 use crate::archive::{Archive, Entry, Kind};
-use crate::catalogue::{Catalogue, Selection};
+use crate::catalogue::{Catalogue, Views};
 use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
 use crate::decode::{self, charset::Charset};
 use crate::diagnostic::{Code, Diagnostic, beginning};
 use crate::disk::{self, Readers};
-use crate::map::{self, ContentTypes};
+use crate::map::{self, ContentTypes, Mapped};
 use crate::record::Model;
 use oxrdf::Triple;
 use rayon::prelude::*;
@@ -29,6 +31,8 @@ pub struct Session {
     pub archive: Archive,
     pub catalogue: Catalogue,
     pub content_types: ContentTypes,
+    /// Computes what records say.
+    pub(super) views: Arc<RecordViews>,
     /// The rules records are mapped with, read when they are first needed.
     concordances: OnceLock<Arc<Concordances>>,
     sources: Option<Vec<Source>>,
@@ -44,9 +48,8 @@ impl Session {
         }
         must_have_archive(&home)?;
         let lock = Lock::read(&home.directory, &mut |busy| watch.busy(busy))?;
-        let opened = Self::open_for_reading(&home)?;
-        if let Some((archive, catalogue)) = opened {
-            return Self::assemble(home, archive, catalogue, lock);
+        if let Some(opened) = Opened::for_reading(&home)? {
+            return Ok(opened.assemble(home, lock));
         }
         drop(lock);
         // Others may be at work by now. A reader reads the same state as we would, and a writer
@@ -58,8 +61,7 @@ impl Session {
         }
         let lock = Lock::read(&home.directory, &mut |busy| watch.busy(busy))?;
         let archive = Archive::open_read_only(&home.archive())?;
-        let catalogue = Catalogue::open_read_only(&home.directory, home.graphs.clone())?;
-        Self::assemble(home, archive, catalogue, lock)
+        Ok(Opened::read_only(&home, archive)?.assemble(home, lock))
     }
 
     /// For reading the archive alone, however far behind the store is. After a kill the archive
@@ -71,35 +73,13 @@ impl Session {
             drop(lock);
             return Self::read(home, watch);
         };
-        let catalogue = Catalogue::in_memory(home.graphs.clone())?;
-        Self::assemble(home, archive, catalogue, lock)
-    }
-
-    fn assemble(
-        home: Home,
-        archive: Archive,
-        catalogue: Catalogue,
-        lock: Lock,
-    ) -> Result<Self, PipelineError> {
-        let sources = super::mapping::sources(&home, &archive)?;
-        Ok(Self {
-            home,
-            archive,
-            catalogue,
-            content_types: ContentTypes::shipped(),
-            concordances: OnceLock::new(),
-            sources,
-            lock,
-        })
+        Ok(Opened::without_store(&home, archive)?.assemble(home, lock))
     }
 
     /// The rules in force: those of the binary or of the folder the user named, and what was
     /// loaded into the catalogue.
     pub fn concordances(&self) -> &Arc<Concordances> {
-        self.concordances.get_or_init(|| match &self.sources {
-            None => Concordances::shipped(),
-            Some(sources) => Arc::new(Concordances::new(sources.clone())),
-        })
+        self.concordances.get_or_init(|| self.views.concordances())
     }
 
     /// The files behind them.
@@ -110,21 +90,9 @@ impl Session {
     /// Reads the rules again after something was loaded.
     pub(super) fn refresh_rules(&mut self) -> Result<(), PipelineError> {
         self.sources = super::mapping::sources(&self.home, &self.archive)?;
+        self.views.set_rules(self.sources.clone());
         self.concordances = OnceLock::new();
         Ok(())
-    }
-
-    /// Both, when they are in order and the store is where the archive is.
-    fn open_for_reading(home: &Home) -> Result<Option<(Archive, Catalogue)>, PipelineError> {
-        if unmerged(home).exists() {
-            return Ok(None);
-        }
-        let Ok(archive) = Archive::open_read_only(&home.archive()) else { return Ok(None) };
-        let Ok(catalogue) = Catalogue::open_read_only(&home.directory, home.graphs.clone()) else {
-            return Ok(None);
-        };
-        let current = catalogue.position()? == archive.last_sequence()?;
-        Ok(current.then_some((archive, catalogue)))
     }
 
     /// For writing, alone. What a killed process left undone is done first.
@@ -138,23 +106,30 @@ impl Session {
         let lock = Lock::write(&home.directory, &home.command, &mut |busy| watch.busy(busy))?;
         must_have_archive(&home)?;
         let archive = Archive::open(&home.archive())?;
-        let catalogue = Catalogue::in_memory(home.graphs.clone())?;
-        Self::assemble(home, archive, catalogue, lock)
+        Ok(Opened::without_store(&home, archive)?.assemble(home, lock))
     }
 
     fn with_lock(home: Home, lock: Lock, watch: &mut dyn Watch) -> Result<Self, PipelineError> {
         // Said once: a harvest opens the catalogue again and again.
         static SAID: Once = Once::new();
         must_have_archive(&home)?;
-        let archive = Archive::open(&home.archive())?;
-        let catalogue = Catalogue::open(&home.directory, home.graphs.clone())?;
+        let opened = Opened::to_write(&home, Archive::open(&home.archive())?)?;
+        let catalogue = &opened.catalogue;
         // A store without a place in the archive was never written, or was written under other names.
         if catalogue.position()? == 0
             && let Some(was) = catalogue.former_base()?
         {
             return Err(PipelineError::BaseChanged { was, is: home.graphs.base().to_owned() });
         }
-        let mut session = Self::assemble(home, archive, catalogue, lock)?;
+        let stored = catalogue.holds_records()?;
+        match stored {
+            None if catalogue.position()? > 0 => return Err(PipelineError::OldLayout),
+            Some(was) if was != home.settings.records.stored => {
+                return Err(PipelineError::RecordsElsewhere { was });
+            }
+            _ => {}
+        }
+        let mut session = opened.assemble(home, lock);
         super::holdings::renew(&session)?;
         catch_up(&session, watch)?;
         super::following::follow_rules(&session, watch)?;
@@ -182,12 +157,11 @@ impl Session {
 
     /// The statements of an archived record, or `None` when it cannot be decoded.
     pub fn triples(&self, entry: &Entry) -> Option<Vec<Triple>> {
-        self.map(entry).map(|(_, triples)| triples)
+        self.map(entry).map(|(_, mapped)| mapped.triples)
     }
 
-    fn map(&self, entry: &Entry) -> Option<(Model, Vec<Triple>)> {
-        let record = decode_entry(entry)?;
-        Some((record.model, map::map(&record, &self.context(entry)).triples))
+    fn map(&self, entry: &Entry) -> Option<(Model, Mapped)> {
+        record_views::mapped(entry, &self.context(entry))
     }
 
     /// A withdrawal with the content type of what was withdrawn.
@@ -215,6 +189,59 @@ impl Session {
     }
 }
 
+/// The parts of a session that know of each other.
+struct Opened {
+    archive: Archive,
+    catalogue: Catalogue,
+    views: Arc<RecordViews>,
+    sources: Option<Vec<Source>>,
+}
+
+impl Opened {
+    fn new(
+        home: &Home,
+        archive: Archive,
+        open: impl FnOnce(Option<Arc<dyn Views>>) -> Result<Catalogue, CatalogueError>,
+    ) -> Result<Self, PipelineError> {
+        let sources = super::mapping::sources(home, &archive)?;
+        let views = Arc::new(RecordViews::new(archive.reader(), home.graphs.clone(), sources.clone()));
+        let computed = (!home.settings.records.stored).then(|| Arc::clone(&views) as Arc<dyn Views>);
+        let catalogue = open(computed)?;
+        Ok(Self { archive, catalogue, views, sources })
+    }
+
+    fn to_write(home: &Home, archive: Archive) -> Result<Self, PipelineError> {
+        Self::new(home, archive, |views| Catalogue::open(&home.directory, home.graphs.clone(), views))
+    }
+
+    fn read_only(home: &Home, archive: Archive) -> Result<Self, PipelineError> {
+        Self::new(home, archive, |views| Catalogue::open_read_only(&home.directory, home.graphs.clone(), views))
+    }
+
+    fn without_store(home: &Home, archive: Archive) -> Result<Self, PipelineError> {
+        Self::new(home, archive, |_| Catalogue::in_memory(home.graphs.clone()))
+    }
+
+    /// `None` unless archive and store are in order and the store is where the archive is.
+    fn for_reading(home: &Home) -> Result<Option<Self>, PipelineError> {
+        if unmerged(home).exists() {
+            return Ok(None);
+        }
+        let Ok(archive) = Archive::open_read_only(&home.archive()) else { return Ok(None) };
+        let Ok(opened) = Self::read_only(home, archive) else { return Ok(None) };
+        let (catalogue, last) = (&opened.catalogue, opened.archive.last_sequence()?);
+        let is_current = catalogue.position()? == last
+            && (last == 0 || catalogue.holds_records()? == Some(home.settings.records.stored));
+        Ok(is_current.then_some(opened))
+    }
+
+    fn assemble(self, home: Home, lock: Lock) -> Session {
+        let Self { archive, catalogue, views, sources } = self;
+        let (content_types, concordances) = (ContentTypes::shipped(), OnceLock::new());
+        Session { home, archive, catalogue, content_types, views, concordances, sources, lock }
+    }
+}
+
 /// Decodes an archived payload as it was decoded when it came.
 pub(super) fn decode_entry(entry: &Entry) -> Option<crate::record::Record> {
     let options = decode::Options {
@@ -239,7 +266,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
     watch.begin("bringing the store up to the archive", Some(last - position));
     // A killed writer may have left statements it had no time to note; then the store is not
     // empty although its position is 0.
-    let fresh = session.catalogue.backend().quads(&Selection::default())?.next().is_none();
+    let fresh = session.catalogue.backend().is_empty()?;
     let mut told = None;
     if fresh {
         let failed = |error: std::io::Error| PipelineError::Catalogue(error.into());
@@ -250,12 +277,14 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         super::resolve::forget_all(&session.home).map_err(failed)?;
         told = super::holdings::forget(&session.home.directory).map_err(failed)?;
     }
+    let stores_records = session.home.settings.records.stored;
     super::vocabularies::apply(session, position)?;
     let runs = session.archive.runs()?;
     let mut entries = session.archive.entries(position + 1)?;
     let mut done = 0;
     store_writer::run(&session.catalogue, &session.home.directory, |store| {
-        let mut pending = Pending::default();
+        let mut pending = Pending::storing(stores_records);
+        pending.layout(&session.home.graphs);
         pending.vocabulary(&session.home.graphs, &session.content_types);
         let mut describing = Describing::new(&session.catalogue)?;
         loop {
@@ -282,8 +311,6 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                         let state = session.archive.record(&entry.source, &entry.id)?.unwrap_or_default();
                         if state.current().is_some_and(|version| version.sequence == entry.sequence) {
                             current.push((entry, state.len()));
-                        } else if entry.kind == Kind::Record {
-                            pending.provenance(&session.home.graphs, &entry);
                         }
                     }
                     Kind::RunStarted
@@ -310,10 +337,11 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                     _ => Ok((entry, versions, None)),
                 })
                 .collect::<Result<_, PipelineError>>()?;
-            let models = mapped.iter().filter_map(|(_, _, mapped)| mapped.as_ref().map(|(model, _)| *model));
+            let models =
+                mapped.iter().filter_map(|(_, _, mapped)| mapped.as_ref().map(|(model, _)| *model));
             describing.add(models, session.concordances(), &session.home.graphs, &mut pending);
             for (entry, versions, mapped) in mapped {
-                let triples = mapped.map(|(_, triples)| triples);
+                let triples = mapped.map(|(_, mapped)| mapped.triples);
                 if triples.is_none() && entry.kind == Kind::Record {
                     let message = "the record cannot be read";
                     let mut diagnostic = Diagnostic::new(Code::NotARecord, message);
@@ -331,7 +359,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
                 pending.update(&session.home.graphs, update)?;
             }
             if update.is_some() || pending.is_full() {
-                store.send(std::mem::take(&mut pending))?;
+                store.send(pending.take())?;
             }
             watch.advance(done, done);
         }

@@ -25,7 +25,7 @@ pub fn mirror_sources(session: &Session) -> Result<bool, PipelineError> {
     }
     let position = session.catalogue.position()?;
     store_writer::run(&session.catalogue, &session.home.directory, |store| {
-        let mut pending = Pending::at(position);
+        let mut pending = Pending::at(position, session.home.settings.records.stored);
         pending.rewrite(graphs.sources(), described);
         store.send(pending)
     })?;
@@ -59,7 +59,7 @@ pub fn withdraw_source(
     let mut withdrawn = 0;
     watch.begin(&format!("withdrawing {source}"), None);
     let mut pending = store_writer::run(catalogue, &home.directory, |store| {
-        let mut pending = Pending::default();
+        let mut pending = Pending::storing(home.settings.records.stored);
         pending.run(graphs, number, &run);
         let mut records = archive.records(Some(source))?;
         loop {
@@ -83,7 +83,7 @@ pub fn withdraw_source(
             }
             pending.position = archive.last_sequence()?;
             if pending.is_full() {
-                store.send(std::mem::take(&mut pending))?;
+                store.send(pending.take())?;
             }
             watch.advance(withdrawn, withdrawn);
         }

@@ -5,6 +5,7 @@
 
 use super::PipelineError;
 use super::holdings::{Log, News};
+use super::record_views::provenance;
 use crate::archive::{Entry, Kind, Run};
 use crate::catalogue::{Author, Catalogue, CatalogueError, Changes, Graphs, Owner, Patch};
 use crate::map::ContentTypes;
@@ -16,6 +17,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 /// Statements gathered before they are written. More makes larger, fewer files in the store;
 /// at 300,000 all that is in flight takes some 500 MB.
 const CHECKPOINT: usize = 300_000;
+/// Records between two notes of how far the store is: after a kill so many are mapped again.
+const RECORDS: usize = 20_000;
 /// Graphs replaced in one transaction.
 const REWRITES: usize = 2_000;
 
@@ -31,27 +34,50 @@ pub(super) struct Pending {
     author: Author,
     /// What becomes of records.
     news: News,
+    /// The store holds the graphs of records.
+    stores_records: bool,
     /// The last archive entry this covers.
     pub position: u64,
 }
 
 impl Pending {
+    /// Nothing yet, for a store that holds the graphs of records or does not.
+    pub fn storing(stores_records: bool) -> Self {
+        Self { stores_records, ..Self::default() }
+    }
+
     /// Nothing yet, for a store that is at this place of the archive.
-    pub fn at(position: u64) -> Self {
-        Self { position, ..Self::default() }
+    pub fn at(position: u64, stores_records: bool) -> Self {
+        Self { position, ..Self::storing(stores_records) }
+    }
+
+    /// What there is, leaving nothing.
+    pub fn take(&mut self) -> Self {
+        let next = Self::at(self.position, self.stores_records);
+        std::mem::replace(self, next)
     }
 
     pub fn is_full(&self) -> bool {
-        self.added.len() + self.rewriting >= CHECKPOINT || self.rewritten.len() >= REWRITES
+        self.added.len() + self.rewriting >= CHECKPOINT
+            || self.rewritten.len() >= REWRITES
+            || self.news.len() >= RECORDS
+    }
+
+    /// Notes whether the store holds the graphs of records.
+    pub fn layout(&mut self, graphs: &Graphs) {
+        self.added.push(Catalogue::layout(graphs, self.stores_records));
     }
 
     /// A record's graph, or its end when there are no triples.
     pub fn record(&mut self, graphs: &Graphs, entry: &Entry, triples: Option<Vec<Triple>>, known: bool) {
         let name = graphs.record(&entry.source, &entry.id);
         match triples {
-            Some(triples) => {
-                self.provenance(graphs, entry);
+            Some(mut triples) => {
                 self.news.held(graphs, entry, &triples);
+                if !self.stores_records {
+                    return;
+                }
+                triples.push(provenance(graphs, entry));
                 if known {
                     self.rewriting += triples.len();
                     self.rewritten.push((name, Some(triples)));
@@ -64,14 +90,20 @@ impl Pending {
                 if known || entry.kind == Kind::Withdrawal {
                     self.news.withdrawn(entry);
                 }
-                self.rewritten.push((name, None));
+                if self.stores_records {
+                    self.rewritten.push((name, None));
+                }
             }
         }
     }
 
     /// A record that is the same as before, and of which the rules say something else now.
-    pub fn remapped(&mut self, graphs: &Graphs, entry: &Entry, triples: Vec<Triple>) {
+    pub fn remapped(&mut self, graphs: &Graphs, entry: &Entry, mut triples: Vec<Triple>) {
         self.news.held(graphs, entry, &triples);
+        if !self.stores_records {
+            return;
+        }
+        triples.push(provenance(graphs, entry));
         self.rewrite(graphs.record(&entry.source, &entry.id), triples);
     }
 
@@ -101,16 +133,6 @@ impl Pending {
             );
         }
         Ok(())
-    }
-
-    /// Which run a version of a record came with.
-    pub fn provenance(&mut self, graphs: &Graphs, entry: &Entry) {
-        self.added.push(Quad::new(
-            graphs.record(&entry.source, &entry.id),
-            prov::WAS_GENERATED_BY,
-            graphs.run(entry.run),
-            graphs.provenance(),
-        ));
     }
 
     /// When and by what an import was run.

@@ -3,7 +3,10 @@
 //! The guard limits the text; but chains become deep trees and abbreviations many nodes, and
 //! what comes after the parser recurses. So the tree is measured, with a stack of its own.
 
+use crate::catalogue::Graphs;
+use oxrdf::NamedNode;
 use spargebra::Query;
+use spargebra::term::NamedNodePattern;
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression,
 };
@@ -22,7 +25,35 @@ pub(in crate::catalogue) enum Excess {
 }
 
 pub(in crate::catalogue) fn check(query: &Query) -> Result<(), Excess> {
-    let mut walk = Walk { waiting: Vec::new(), nodes: 0 };
+    walk(query).map(drop)
+}
+
+/// The graphs that a query asks by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::catalogue) struct NamedGraphs {
+    names: Vec<NamedNode>,
+    /// Any graph at all: by a variable, or nobody looked that far.
+    any: bool,
+}
+
+impl NamedGraphs {
+    /// Whether one of them may be the graph of a record.
+    pub fn may_be_records(&self, graphs: &Graphs) -> bool {
+        self.any || self.names.iter().any(|name| name.as_str().starts_with(&graphs.records()))
+    }
+}
+
+/// Which graphs a query asks beside the default graph.
+pub(in crate::catalogue) fn names_graphs(query: &Query) -> NamedGraphs {
+    let Ok(mut graphs) = walk(query) else { return NamedGraphs { any: true, ..NamedGraphs::default() } };
+    if let Some(dataset) = query.dataset() {
+        graphs.names.extend(dataset.default.iter().chain(dataset.named.iter().flatten()).cloned());
+    }
+    graphs
+}
+
+fn walk(query: &Query) -> Result<NamedGraphs, Excess> {
+    let mut walk = Walk { waiting: Vec::new(), nodes: 0, graphs: NamedGraphs::default() };
     match query {
         Query::Select { pattern, .. } | Query::Describe { pattern, .. } | Query::Ask { pattern, .. } => {
             walk.push(Node::Pattern(pattern), 1)?;
@@ -39,7 +70,7 @@ pub(in crate::catalogue) fn check(query: &Query) -> Result<(), Excess> {
             Node::Path(path) => walk.path(path, depth + 1)?,
         }
     }
-    Ok(())
+    Ok(walk.graphs)
 }
 
 #[derive(Clone, Copy)]
@@ -52,6 +83,7 @@ enum Node<'a> {
 struct Walk<'a> {
     waiting: Vec<(Node<'a>, usize)>,
     nodes: usize,
+    graphs: NamedGraphs,
 }
 
 impl<'a> Walk<'a> {
@@ -122,8 +154,14 @@ impl<'a> Walk<'a> {
                 });
                 self.expressions(arguments, depth)
             }
-            GraphPattern::Graph { inner, .. }
-            | GraphPattern::Project { inner, .. }
+            GraphPattern::Graph { inner, name } => {
+                match name {
+                    NamedNodePattern::NamedNode(name) => self.graphs.names.push(name.clone()),
+                    NamedNodePattern::Variable(_) => self.graphs.any = true,
+                }
+                self.patterns([inner], depth)
+            }
+            GraphPattern::Project { inner, .. }
             | GraphPattern::Distinct { inner }
             | GraphPattern::Reduced { inner }
             | GraphPattern::Slice { inner, .. }
@@ -218,5 +256,24 @@ mod tests {
             Err(Excess::Nodes)
         );
         assert_eq!(checked(&format!("SELECT * {{ VALUES ?s {{ {} }} }}", "1 ".repeat(6_000))), Ok(()));
+    }
+
+    #[test]
+    fn the_graphs_that_a_query_asks_are_known() {
+        let graphs = Graphs::new("https://c.example/").unwrap();
+        let records = |text: &str| {
+            names_graphs(&SparqlParser::new().parse_query(text).unwrap()).may_be_records(&graphs)
+        };
+        assert!(!records("SELECT * { ?s ?p ?o FILTER EXISTS { GRAPH <https://c.example/rules> { ?s ?p 1 } } }"));
+        assert!(!records("SELECT * FROM <https://c.example/sources> { ?s ?p ?o }"));
+        for text in [
+            "SELECT * { GRAPH ?g { ?s ?p ?o } }",
+            "SELECT * { ?s ?p ?o FILTER EXISTS { GRAPH ?g { ?s ?p 1 } } }",
+            "ASK { GRAPH <https://c.example/record/a/1> { ?s ?p ?o } }",
+            "SELECT * FROM <https://c.example/record/a/1> { ?s ?p ?o }",
+            "SELECT * FROM NAMED <https://c.example/record/a/1> { ?s ?p ?o }",
+        ] {
+            assert!(records(text), "{text}");
+        }
     }
 }

@@ -68,7 +68,7 @@ impl Glance {
             return;
         }
         // One that cannot be opened leaves everything to the workers, who say why.
-        let opened = snapshot::open(&self.directory, current).ok().map(Arc::new);
+        let opened = snapshot::open(&self.directory, current, None).ok().map(Arc::new);
         let held = std::mem::replace(&mut *locked(&self.opened), opened);
         // Closing takes a moment, too, and nobody waits for it.
         drop(held);

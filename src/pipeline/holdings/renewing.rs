@@ -21,7 +21,7 @@ pub fn renew(session: &Session) -> Result<(), PipelineError> {
         // Whoever made the store anew may have been killed before it said so. One that holds nothing is
         // yet to be made, and is not written to before.
         let last = replaced(&session.home.directory).map_err(failed)?;
-        if last.is_some() && backend.quads(&Selection::default())?.next().is_some() {
+        if last.is_some() && !backend.is_empty()? {
             keep_step(&session.catalogue, last)?;
         }
         return Ok(());

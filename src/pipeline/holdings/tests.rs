@@ -190,7 +190,7 @@ fn records_that_follow_rules_are_told_again() {
     let triples = session.triples(&entry).unwrap();
     let position = session.catalogue.position().unwrap();
     store_writer::run(&session.catalogue, &session.home.directory, |store| {
-        let mut pending = Pending::at(position);
+        let mut pending = Pending::at(position, false);
         pending.remapped(&session.home.graphs, &entry, triples);
         store.send(pending)
     })
