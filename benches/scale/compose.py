@@ -357,6 +357,10 @@ MAKERS = {
 # What looks like another publication and is none of its descriptions.
 
 
+# What a publication has for itself, however much it looks like another one.
+OWN = (book_number, serial_number, control_number, foreign_number, link)
+
+
 def look_alike(other, number, chance):
     other.number = number
     other.isbn = isbn(number, other.template.language)
@@ -364,8 +368,8 @@ def look_alike(other, number, chance):
     for field in other.fields:
         tag, indicators, values, agent = field
         make = MAKERS.get(tag)
-        if make in (book_number, serial_number, control_number, foreign_number, link):
-            field[2] = make(other, tag, indicators, values, agent, chance)
+        if make in OWN or tag[0] == "5":
+            field[2] = (make or note)(other, tag, indicators, values, agent, chance)
     repaginate(other, chance)
     return other
 
@@ -384,7 +388,15 @@ def put(made, field):
 
 
 def other_edition(made, chance):
-    later = chance.randint(2, 9)
+    republish(made, chance.randint(2, 9))
+    made.fields = [field for field in made.fields if field[0] != "250"]
+    number = chance.randint(2, 5)
+    edition = {"ger": f"{number}. Aufl.", "fre": f"{number}e éd.", "spa": f"{number}a ed.", "ita": f"{number}. ed."}
+    english = f"{number}{['nd', 'rd', 'th', 'th'][number - 2]} ed."
+    put(made, ["250", "  ", [["a", edition.get(made.template.language, english)]], None])
+
+
+def republish(made, later):
     date = made.field("260") or made.field("264")
     for pair in date[2] if date else []:
         if pair[0] == "c":
@@ -393,16 +405,12 @@ def other_edition(made, chance):
     text = fixed_field[2][0][1]
     fixed_field[2][0][1] = text[:7] + str(made.year + later) + text[11:]
     made.year += later
-    made.fields = [field for field in made.fields if field[0] != "250"]
-    number = chance.randint(2, 5)
-    edition = {"ger": f"{number}. Aufl.", "fre": f"{number}e éd.", "spa": f"{number}a ed.", "ita": f"{number}. ed."}
-    english = f"{number}{['nd', 'rd', 'th', 'th'][number - 2]} ed."
-    put(made, ["250", "  ", [["a", edition.get(made.template.language, english)]], None])
 
 
 def other_volume(made, chance):
     values = made.field("245")[2]
     values[:] = [pair for pair in values if pair[0] not in "np"]
+    republish(made, chance.randint(1, 3))
     number = chance.randint(2, 12)
     word = {"ger": "Bd.", "rus": "t."}.get(made.template.language, "Vol.")
     first = next((at for at, pair in enumerate(values) if pair[0] == "a"), 0)

@@ -12,15 +12,27 @@ Record = collections.namedtuple("Record", "leader fields")
 FIELD_END, RECORD_END, DELIMITER = "\x1e", b"\x1d", "\x1f"
 
 
+BLOCK = 2**20
+
+
 def read(path):
     """The records that are well formed; others are passed over, for they only lend words."""
-    for data in path.read_bytes().split(RECORD_END):
+    for data in pieces(path):
         try:
             record = parse(data.lstrip(b"\r\n"))
         except (ValueError, IndexError):
             continue
         if record.fields:
             yield record
+
+
+def pieces(path):
+    """What lies between the ends of records; never more than a block in memory."""
+    rest = b""
+    with open(path, "rb") as file:
+        while block := file.read(BLOCK):
+            *whole, rest = (rest + block).split(RECORD_END)
+            yield from whole
 
 
 def parse(data):

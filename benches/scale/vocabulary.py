@@ -127,7 +127,7 @@ class Shelf:
             phrases = split_at(title, self.joints)
             self.heads.append(phrases[0])
             self.tails.extend(phrase for phrase in phrases[1:] if phrase[0] in self.joints)
-            for word in set(title):
+            for word in title:
                 if WORD.fullmatch(word):
                     self.alike[kind_of(word)].append(word)
 
