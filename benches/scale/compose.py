@@ -364,13 +364,15 @@ OWN = (book_number, serial_number, control_number, foreign_number, link)
 def look_alike(other, number, chance):
     other.number = number
     other.isbn = isbn(number, other.template.language)
-    pick([other_edition, other_volume, similar_title], chance)(other, chance)
+    differ = pick([other_edition, other_volume, similar_title, reprint], chance)
+    differ(other, chance)
     for field in other.fields:
         tag, indicators, values, agent = field
         make = MAKERS.get(tag)
         if make in OWN or tag[0] == "5":
             field[2] = (make or note)(other, tag, indicators, values, agent, chance)
-    repaginate(other, chance)
+    if differ is not reprint:
+        repaginate(other, chance)
     return other
 
 
@@ -397,20 +399,38 @@ def other_edition(made, chance):
 
 
 def republish(made, later):
-    date = made.field("260") or made.field("264")
-    for pair in date[2] if date else []:
-        if pair[0] == "c":
-            pair[1] = YEAR.sub(lambda found: str(int(found[0]) + later), pair[1])
-    fixed_field = made.field("008")
-    text = fixed_field[2][0][1]
-    fixed_field[2][0][1] = text[:7] + str(made.year + later) + text[11:]
+    redate(made.fields, later)
     made.year += later
+
+
+def redate(fields, later):
+    """Says a later year, in the imprint and in the fixed field."""
+
+    def postponed(text):
+        return YEAR.sub(lambda found: str(int(found[0]) + later), text)
+
+    for tag, _, values, _ in fields:
+        if tag == "008":
+            values[0][1] = values[0][1][:7] + postponed(values[0][1][7:11]) + values[0][1][11:]
+        elif tag in ("260", "264"):
+            for pair in values:
+                pair[1] = postponed(pair[1]) if pair[0] == "c" else pair[1]
+
+
+def reprint(made, chance):
+    """As long as the first, from another publisher in a later year."""
+    republish(made, chance.randint(2, 30))
+    field = made.field("260") or made.field("264")
+    if field and any(code == "b" for code, _ in field[2]):
+        dates = [pair for pair in field[2] if pair[0] not in "ab"]
+        field[2] = [list(pair) for pair in pick(made.template.shelf.imprints, chance)] + dates
 
 
 def other_volume(made, chance):
     values = made.field("245")[2]
     values[:] = [pair for pair in values if pair[0] not in "np"]
-    republish(made, chance.randint(1, 3))
+    # Volumes appear together or in the course of years.
+    republish(made, chance.choice([0, 0, 1, 2]))
     number = chance.randint(2, 12)
     word = {"ger": "Bd.", "rus": "t."}.get(made.template.language, "Vol.")
     first = next((at for at, pair in enumerate(values) if pair[0] == "a"), 0)
