@@ -86,16 +86,26 @@ class Bench:
         return cost
 
     def step_resolve(self):
-        return [("resolve, first", self.pinakes("resolve")[1], {})]
+        return [("resolve, first", *self.resolve())]
+
+    def resolve(self):
+        """What it cost, how much was compared and written, and why what was there changed."""
+        told, cost = self.pinakes("resolve", "--json")
+        told = json.loads(told)
+        written = sum(told[what] for what in ("new", "changed", "removed"))
+        figures = {"pairs_compared": sum(told["compared"].values()), "entries_written": written}
+        reasons = "; ".join(told.get("because", [])) if told["changed"] or told["removed"] else ""
+        return cost, figures | ({"because": reasons} if reasons else {})
 
     def step_again(self):
-        return [("resolve, nothing new", self.pinakes("resolve")[1], {})]
+        return [("resolve, nothing new", *self.resolve())]
 
     def step_thousand(self):
         """A fifth of the new records describes what is there already."""
         file = self.generated("added", self.records, ADDED)
         rows = [(f"import {ADDED:,} more", self.take_in(file, ADDED), {"of": ADDED})]
-        return rows + [(f"resolve {ADDED:,} more", self.pinakes("resolve")[1], {"of": ADDED})]
+        cost, figures = self.resolve()
+        return rows + [(f"resolve {ADDED:,} more", cost, figures | {"of": ADDED})]
 
     def step_truth(self):
         """Pairs of records that are one publication, against those that are one entry."""
