@@ -174,13 +174,13 @@ def issn(number):
 
 
 def renumbered(text, number):
-    """The same text with other digits, those of one publication."""
+    """The same text with other digits, those of one publication; where it has hardly any, they are added."""
 
-    def digits(found):
-        width = max(7, len(found[0]))
+    def digits(width):
         return str((number + 1) * 7_654_321 % 10**width).zfill(width)
 
-    return re.sub(r"\d{3,}", digits, text)
+    replaced, count = re.subn(r"\d{3,}", lambda found: digits(max(7, len(found[0]))), text)
+    return replaced if count else f"{text} {digits(7)}"
 
 
 def ended(text, pattern):
@@ -285,7 +285,7 @@ def book_number(made, tag, indicators, subfields, agent, chance):
 
 
 def serial_number(made, tag, indicators, subfields, agent, chance):
-    return [[code, issn(made.number) if code in "al" else text] for code, text in subfields]
+    return [[code, issn(made.number) if code in "almyz" else text] for code, text in subfields]
 
 
 def control_number(made, tag, indicators, subfields, agent, chance):
@@ -297,7 +297,11 @@ def control_number(made, tag, indicators, subfields, agent, chance):
 
 
 def foreign_number(made, tag, indicators, subfields, agent, chance):
-    return [[code, renumbered(text, made.number)] for code, text in subfields]
+    return [[code, renumbered(text, made.number) if code in "ayz" else text] for code, text in subfields]
+
+
+def recording(made, tag, indicators, subfields, agent, chance):
+    return [[code, renumbered(text, made.number) if code == "c" else text] for code, text in subfields]
 
 
 def class_mark(made, tag, indicators, subfields, agent, chance):
@@ -343,22 +347,22 @@ def heading(made, tag, indicators, subfields, agent, chance):
     return values
 
 
+# Numbers of agencies, publishers and governments: one publication each, or resolving would distrust them.
+NUMBERS = ["013", "015", "016", "017", "019", "024", "027", "028", "030", "032", "036", "037", "074", "086", "088"]
 MAKERS = {
-    "006": as_it_is, "007": as_it_is, "008": fixed, "010": control_number, "015": foreign_number,
-    "016": foreign_number, "019": foreign_number, "020": book_number, "022": serial_number,
-    "024": foreign_number, "028": foreign_number, "034": as_it_is, "037": foreign_number, "041": as_it_is,
-    "043": as_it_is, "100": person, "130": other_title, "240": other_title, "245": main_title,
-    "246": other_title, "260": imprint, "264": imprint, "300": extent, "336": as_it_is, "337": as_it_is,
+    "006": as_it_is, "007": as_it_is, "008": fixed, "010": control_number, "020": book_number,
+    "022": serial_number, "034": as_it_is, "041": as_it_is, "043": as_it_is, "100": person, "130": other_title, "240": other_title, "245": main_title,
+    "246": other_title, "260": imprint, "262": recording, "264": imprint, "300": extent, "336": as_it_is, "337": as_it_is,
     "338": as_it_is, "700": person, "730": other_title, "740": other_title, "780": other_title,
     "785": other_title, "856": link,
-} | dict.fromkeys(CLASSES, class_mark)
+} | dict.fromkeys(CLASSES, class_mark) | dict.fromkeys(NUMBERS, foreign_number)
 
 
 # What looks like another publication and is none of its descriptions.
 
 
 # What a publication has for itself, however much it looks like another one.
-OWN = (book_number, serial_number, control_number, foreign_number, link)
+OWN = (book_number, serial_number, control_number, foreign_number, recording, link)
 
 
 def look_alike(other, number, chance):

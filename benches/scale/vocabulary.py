@@ -12,7 +12,7 @@ import marc
 
 # What a cataloguing system adds for its own library: another library's record has its own.
 FRAME = re.compile("00[35]|035|039|040|042|049|59.|85[2-5]|8[67].|9..")
-CLASSES = {"050", "055", "060", "082", "086", "090", "092", "099"}
+CLASSES = {"050", "055", "060", "082", "090", "092", "099"}
 SUBJECTS = re.compile("6..")
 MUSIC = "cdij"
 # With fewer records, a language has too few words to make titles of.
@@ -54,12 +54,14 @@ class Template:
 
 def numbered(text, tag):
     """A text as a format, and how many digits go where: numbers of others would be copies."""
+    if tag == "035" and not re.search(r"\d{3}", text):
+        text += "000"
     if tag == "005" or not re.search(r"\d{3}", text):
         return text, ()
     widths = []
 
     def place(digits):
-        if YEAR.fullmatch(digits[0]):
+        if tag != "035" and YEAR.fullmatch(digits[0]):
             return digits[0]
         # A number of a system must be of one record, however many records there are.
         widths.append(max(len(digits[0]), 8) if tag == "035" else len(digits[0]))
