@@ -331,7 +331,10 @@ def long_note(clauses, length, between, chance):
 
 
 def link(made, tag, indicators, subfields, agent, chance):
-    return [[code, f"{'/'.join(text.split('/')[:3])}/{made.number:x}" if code == "u" else text] for code, text in subfields]
+    def address(text):
+        return f"{'/'.join(text.split('/')[:3])}/{made.number:x}"
+
+    return [[code, address(text) if code == "u" else text] for code, text in subfields]
 
 
 def heading(made, tag, indicators, subfields, agent, chance):

@@ -16,7 +16,8 @@ def parts(catalogue):
 def used(path):
     """What files take in whole blocks, as `du` counts; one that has two names is counted once."""
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-    return sum({(state.st_dev, state.st_ino): state.st_blocks * 512 for state in map(lambda file: file.stat(), files)}.values())
+    states = [file.stat() for file in files]
+    return sum({(state.st_dev, state.st_ino): state.st_blocks * 512 for state in states}.values())
 
 
 def remove(folder):

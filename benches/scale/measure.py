@@ -25,7 +25,7 @@ from process import WITH_DATA_ERRORS, Failed, Server, percentile, run
 HERE = pathlib.Path(__file__).parent
 BASE = "https://catalogue.example/"
 SOURCE = "scale"
-STEPS = ["import", "resolve", "again", "truth", "disk", "graph", "scan", "search", "sparql", "loader", "thousand", "splink"]
+STEPS = "import resolve again truth disk graph scan search sparql loader thousand splink".split()
 NOT_USUAL = {"splink"}
 ADDED = 1000
 ASKED, WARMING_UP = 200, 20
@@ -110,13 +110,14 @@ class Bench:
     def step_truth(self):
         """Pairs of records that are one publication, against those that are one entry."""
         table = self.work / "truth.csv"
-        with open(self.file.with_suffix(".truth.tsv"), encoding="ascii") as truth, open(table, "w", encoding="ascii") as out:
+        with open(self.file.with_suffix(".truth.tsv")) as truth, open(table, "w") as out:
             next(truth)
             out.write("source,id,cluster\n")
             out.writelines(f"{SOURCE}," + line.replace("\t", ",") for line in truth)
         told, cost = self.pinakes("resolve", "evaluate", "--truth", table, "--json")
         pairs = json.loads(told)["pairs"]
-        return [("pairs against the truth", cost, {name: round(pairs[name], 4) for name in ("precision", "recall", "f1")})]
+        figures = {name: round(pairs[name], 4) for name in ("precision", "recall", "f1")}
+        return [("pairs against the truth", cost, figures)]
 
     def step_disk(self):
         parts = disk.parts(self.catalogue)
@@ -187,8 +188,8 @@ class Bench:
         for number, record in enumerate(read(self.file)):
             if number == 5000:
                 break
-            titles = (text for tag, _, subfields, _ in record.fields if tag == "245" for code, text in subfields if code == "a")
-            words += [word.lower() for title in titles for word in re.findall(r"[A-Za-z]{4,}", title)]
+            for code, text in (pair for field in record.fields if field[0] == "245" for pair in field[2]):
+                words += [word.lower() for word in re.findall(r"[A-Za-z]{4,}", text) if code == "a"]
         return words
 
     def timed(self, kinds, count):
@@ -278,7 +279,8 @@ def arguments():
     add("data", type=pathlib.Path, help="the folder with the real records")
     add("--binary", type=pathlib.Path, required=True, metavar="PATH", help="the program to measure")
     add("--records", type=int, action="append", metavar="N", help="so many; may be repeated [default: 100000]")
-    add("--steps", type=steps_of, default=usual, metavar="STEP,...", help=f"of {','.join(STEPS)} [default: all but splink]")
+    steps = f"of {','.join(STEPS)} [default: all but splink]"
+    add("--steps", type=steps_of, default=usual, metavar="STEP,...", help=steps)
     add("--splink", action="store_true", help="resolve the same records with Splink, too")
     add("--work", type=pathlib.Path, default=HERE.parent / "work", metavar="DIR", help="[default: benches/work]")
     add("--seed", type=int, default=1)

@@ -48,7 +48,8 @@ class Server:
 
     def __init__(self, command, catalogue):
         self.begun = time.time()
-        command = [command, "--quiet", "serve", "--catalogue", catalogue, "--bind", "127.0.0.1:0", "--query-seconds", 60]
+        command = [command, "--quiet", "serve", "--catalogue", catalogue, "--bind", "127.0.0.1:0"]
+        command += ["--query-seconds", 60]
         self.process = subprocess.Popen(
             [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
