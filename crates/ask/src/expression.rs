@@ -125,6 +125,26 @@ impl Expr {
         }
     }
 
+    /// Takes the branch of an `IF` that asks whether a variable is bound, where that is certain.
+    /// Spareval does so, too, and then rewrites no terms on account of the other branch.
+    pub fn decided(self, certain: &Slots, possible: &Slots) -> Self {
+        match self {
+            Self::If(three) => {
+                let [condition, yes, no] = *three;
+                let [yes, no] = [yes, no].map(|inner| inner.decided(certain, possible));
+                match condition {
+                    Self::Bound(slot) if certain.contains(&slot) => yes,
+                    Self::Bound(slot) if !possible.contains(&slot) => no,
+                    condition => Self::If(Box::new([condition, yes, no])),
+                }
+            }
+            Self::Coalesce(inner) => {
+                Self::Coalesce(inner.into_iter().map(|inner| inner.decided(certain, possible)).collect())
+            }
+            other => other,
+        }
+    }
+
     /// Whether it has a value in every row.
     pub fn never_fails(&self) -> bool {
         matches!(self, Self::Constant(_) | Self::Integer(..) | Self::Bound(_) | Self::Exists(_))

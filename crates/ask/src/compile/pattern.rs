@@ -75,7 +75,8 @@ impl Compiler<'_> {
                 if self.inside_exists.is_some_and(|around| slot.0 < around) {
                     return Err("BIND in EXISTS of a variable around it");
                 }
-                let expression = self.expression(expression, graph)?;
+                let expression =
+                    self.expression(expression, graph)?.decided(&group.certain(), &group.possible());
                 group.tail.push(Tail::Bind(slot, expression));
                 group
             }
