@@ -85,7 +85,10 @@ fn main() {
             }
         }
     });
-    println!("{spareval:8.2} µs  all by spareval, {TOGETHER} records at once: {:.0} times as long", spareval / ask);
+    println!(
+        "{spareval:8.2} µs  all by spareval, {TOGETHER} records at once: {:.0} times as long",
+        spareval / ask
+    );
     black_box(rows);
 }
 

@@ -135,7 +135,7 @@ impl World<'_> {
         row: &'r Bindings,
     ) -> Option<Value<'r>> {
         let argument = |number: usize| self.value(arguments.get(number)?, row);
-        let two = || -> Option<(Cow<'r, str>, Cow<'r, str>, Option<Cow<'r, str>>)> {
+        let two = || {
             let (text, language) = argument(0)?.into_text()?;
             let (other, other_language) = argument(1)?.into_text()?;
             (other_language.is_none() || language == other_language).then_some((text, other, language))
@@ -265,7 +265,9 @@ fn integer(value: Value<'_>) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(number),
         Value::Typed(..) => match value.rewritten() {
-            Value::Typed(text, datatype) if datatype == oxrdf::vocab::xsd::INTEGER.as_str() => text.parse().ok(),
+            Value::Typed(text, datatype) if datatype == oxrdf::vocab::xsd::INTEGER.as_str() => {
+                text.parse().ok()
+            }
             _ => None,
         },
         _ => None,

@@ -5,7 +5,7 @@
 
 use crate::expression::Expr;
 use crate::graph::Loaded;
-use crate::plan::{Branch, Pair, Place, Plan, Scan, Slot, Step, Values};
+use crate::plan::{Branch, Place, Plan, Scan, Slot, Step, Values};
 use crate::term::{Id, same};
 use oxrdf::{Term, TermRef};
 
@@ -92,9 +92,7 @@ impl World<'_> {
             }
             Step::Scan(scan) => self.scan(*scan, rest, row, then),
             Step::Values(values) => self.values(values, rest, row, then),
-            Step::Filter(condition) => {
-                self.holds(condition, row) != Some(true) || self.take(rest, row, then)
-            }
+            Step::Filter(condition) => self.holds(condition, row) != Some(true) || self.take(rest, row, then),
             Step::Bind(slot, expression) => {
                 let made = row.made.len();
                 let id = match expression {
@@ -116,9 +114,7 @@ impl World<'_> {
                 row.made.truncate(made);
                 on
             }
-            Step::Exists { branch, wanted } => {
-                self.any(branch, row) != *wanted || self.take(rest, row, then)
-            }
+            Step::Exists { branch, wanted } => self.any(branch, row) != *wanted || self.take(rest, row, then),
             Step::Optional(branch) => {
                 let mut met = false;
                 let on = self.branch(branch, row, &mut |row| {
@@ -151,26 +147,7 @@ impl World<'_> {
                 });
                 agrees || self.take(rest, row, then)
             }
-            Step::Apart { branch, pairs } => {
-                self.branch(branch, row, &mut |row| self.join(pairs, rest, row, then))
-            }
         }
-    }
-
-    /// Gives the variables outside the values that they have inside.
-    fn join(&self, pairs: &[Pair], rest: &[Step], row: &mut Bindings, then: Then<'_>) -> bool {
-        let Some((pair, others)) = pairs.split_first() else { return self.take(rest, row, then) };
-        let (outer, inner) = (row.get(pair.outer), row.get(pair.inner));
-        if !inner.is_bound() {
-            return self.join(others, rest, row, then);
-        }
-        if outer.is_bound() {
-            return !self.same(outer, inner, row) || self.join(others, rest, row, then);
-        }
-        row.set(pair.outer, inner);
-        let on = self.join(others, rest, row, then);
-        row.set(pair.outer, Id::UNBOUND);
-        on
     }
 
     /// Takes steps with a variable bound, if it is free or has this value.
@@ -204,10 +181,7 @@ impl World<'_> {
         match id.place_made() {
             None => id,
             // What an expression made may be a term of the graph.
-            Some(_) => self
-                .term(id, row)
-                .and_then(|term| self.loaded.find(term))
-                .unwrap_or(Id::NOWHERE),
+            Some(_) => self.term(id, row).and_then(|term| self.loaded.find(term)).unwrap_or(Id::NOWHERE),
         }
     }
 
@@ -233,11 +207,8 @@ impl World<'_> {
                 {
                     continue;
                 }
-                let free = [
-                    (scan.predicate, predicate, p),
-                    (scan.subject, subject, s),
-                    (scan.object, object, o),
-                ];
+                let free =
+                    [(scan.predicate, predicate, p), (scan.subject, subject, s), (scan.object, object, o)];
                 if !self.with_free(&free, rest, row, then) {
                     return false;
                 }

@@ -103,8 +103,7 @@ impl Graph {
                     id
                 }
             };
-            let object =
-                self.number(constants, graph, triples, triple.object.as_ref(), Place::Object(here));
+            let object = self.number(constants, graph, triples, triple.object.as_ref(), Place::Object(here));
             self.met.push((predicate, id, object));
         }
         self.index();
@@ -130,7 +129,8 @@ impl Graph {
         self.pairs.resize(sum as usize, (Id::UNBOUND, Id::UNBOUND));
         // From the last to the first, each start moves down to where its predicate begins.
         for (predicate, subject, object) in self.met.iter().rev() {
-            if let Some(end) = self.starts.get_mut(predicate.index() + 1).filter(|_| predicate.index() < self.constants)
+            if let Some(end) =
+                self.starts.get_mut(predicate.index() + 1).filter(|_| predicate.index() < self.constants)
             {
                 *end -= 1;
                 if let Some(pair) = self.pairs.get_mut(*end as usize) {

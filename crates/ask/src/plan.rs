@@ -55,7 +55,7 @@ pub(crate) struct Branch {
     pub steps: Vec<Step>,
 }
 
-/// A variable outside a part that is evaluated by itself, and the one that stands for it inside.
+/// A variable outside a part that has variables of its own, and the one of the same name inside.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pair {
     pub outer: Slot,
@@ -73,13 +73,17 @@ pub(crate) enum Step {
     Filter(Expr),
     Bind(Slot, Expr),
     /// Whether the branch has an answer or has none.
-    Exists { branch: Branch, wanted: bool },
+    Exists {
+        branch: Branch,
+        wanted: bool,
+    },
     Optional(Branch),
     Union(Vec<Branch>),
     /// Rows go that agree with an answer of the branch and share a variable with it.
-    Minus { branch: Branch, pairs: Vec<Pair> },
-    /// Evaluated without what is bound so far, and joined to it afterwards.
-    Apart { branch: Branch, pairs: Vec<Pair> },
+    Minus {
+        branch: Branch,
+        pairs: Vec<Pair>,
+    },
 }
 
 /// A compiled query.

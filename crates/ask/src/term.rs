@@ -26,7 +26,7 @@ impl Id {
 
     /// The place among what expressions made, if it is one of these.
     pub fn place_made(self) -> Option<usize> {
-        (self.0 >= Self::FIRST_MADE && self < Self::NOWHERE).then(|| (self.0 & !Self::FIRST_MADE) as usize)
+        (self.0 >= Self::FIRST_MADE && self < Self::NOWHERE).then_some((self.0 & !Self::FIRST_MADE) as usize)
     }
 
     pub fn is_bound(self) -> bool {

@@ -30,11 +30,15 @@ pub(crate) fn encode_for_uri(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                encoded.push(char::from(byte))
+            }
             _ => {
                 encoded.push('%');
                 for digit in [byte >> 4, byte & 15] {
-                    encoded.extend(char::from_digit(u32::from(digit), 16).map(|digit| digit.to_ascii_uppercase()));
+                    encoded.extend(
+                        char::from_digit(u32::from(digit), 16).map(|digit| digit.to_ascii_uppercase()),
+                    );
                 }
             }
         }

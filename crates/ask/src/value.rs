@@ -77,11 +77,10 @@ impl<'a> Value<'a> {
             Self::Truth(truth) => Some(*truth),
             Self::Text(text) => Some(!text.is_empty()),
             Self::Integer(number) => Some(*number != 0),
-            Self::Typed(..) => QueryEvaluator::new()
-                .evaluate_effective_boolean_value_expression(&argument(0).into(), [(
-                    &argument(0),
-                    self.clone().into(),
-                )]),
+            Self::Typed(..) => QueryEvaluator::new().evaluate_effective_boolean_value_expression(
+                &argument(0).into(),
+                [(&argument(0), self.clone().into())],
+            ),
             Self::Iri(_) | Self::Blank(_) | Self::Tagged(..) => None,
         }
     }

@@ -1,5 +1,7 @@
 //! Small cases of what SPARQL means, each compared with spareval on one graph.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it does not expect")]
+
 mod support;
 
 use oxrdf::{NamedNode, Triple};
@@ -8,8 +10,7 @@ use proptest::prelude::*;
 use spareval::{QueryEvaluator, QueryResults};
 use support::{parse, rows_of_ask, rows_of_spareval};
 
-const PREFIXES: &str =
-    "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> BASE <http://example.org/>";
+const PREFIXES: &str = "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> BASE <http://example.org/>";
 
 /// A graph with a bit of everything. It is made by SPARQL, as no parser of Turtle is at hand.
 const DATA: &str = r#"
@@ -43,6 +44,19 @@ fn check(pattern: &str, count: usize) {
     let ours = rows_of_ask(&questions, &mut Graph::new(), (0, &query), &name, &triples);
     assert_eq!(ours, theirs, "{pattern}");
     assert_eq!(ours.len(), count, "{pattern}\n{ours:#?}");
+}
+
+/// As [`check_in`], for a pattern that is left to spareval because of how its groups are nested.
+#[track_caller]
+fn check_left(pattern: &str, count: usize) {
+    let query =
+        parse(&format!("PREFIX : <http://example.org/> SELECT * WHERE {{ GRAPH ?g {{ {pattern} }} }}"));
+    let (name, triples) = data();
+    let questions = Questions::new(vec![query.clone()]);
+    assert_eq!(questions.obstacle(0), Some("a group that depends on how it is nested"), "{pattern}");
+    let ours = rows_of_ask(&questions, &mut Graph::new(), (0, &query), &name, &triples);
+    assert_eq!(ours, rows_of_spareval(&query, &name, &triples), "{pattern}");
+    assert_eq!(ours.len(), count, "{pattern}");
 }
 
 /// As [`check`], for a pattern that stands in the graph.
@@ -97,10 +111,10 @@ fn options_keep_their_filters() {
     check_in("?s :age ?a OPTIONAL { ?s :label ?l }", 8);
     check_in("?s :age ?a OPTIONAL { ?s :label ?l FILTER(LANG(?l) = 'de') }", 6);
     check_in("?s :age ?a OPTIONAL { ?s :label ?l FILTER(?a = 12) }", 8);
-    check_in("?s :age ?a OPTIONAL { { ?s :label ?l FILTER(BOUND(?a)) } }", 6);
-    check_in("?s :age ?a OPTIONAL { ?s :label ?l OPTIONAL { ?s :dead ?d FILTER(?a = 12) } }", 8);
+    check_left("?s :age ?a OPTIONAL { { ?s :label ?l FILTER(BOUND(?a)) } }", 6);
+    check_left("?s :age ?a OPTIONAL { ?s :label ?l OPTIONAL { ?s :dead ?d FILTER(?a = 12) } }", 8);
     check_in("?s :age ?a OPTIONAL { ?s :label ?l } OPTIONAL { ?s :near ?l }", 8);
-    check_in("?s :age ?a OPTIONAL { ?s :nothing ?l } ?t :same ?l", 6);
+    check_left("?s :age ?a OPTIONAL { ?s :nothing ?l } ?t :same ?l", 6);
     check_in("OPTIONAL { ?s :same ?o }", 1);
     check_in("OPTIONAL { ?s :nothing ?o }", 1);
     check_in("?s :same ?o OPTIONAL { :d :age ?x } OPTIONAL { VALUES (?x ?y) { ('twelve' 1) (UNDEF 2) } }", 2);
@@ -109,13 +123,13 @@ fn options_keep_their_filters() {
 
 #[test]
 fn groups_see_only_themselves() {
-    check_in("?s :age ?a { ?t :label ?l FILTER(?a = 12) }", 0);
-    check_in("?s :age ?a { ?t :label ?l FILTER(!BOUND(?a)) }", 42);
-    check_in("?s :age ?a { BIND(?a AS ?b) }", 6);
-    check_in("?s :same ?o { ?t :dead ?d OPTIONAL { ?t :age ?x FILTER(BOUND(?o)) } }", 4);
-    check_in("{ ?s :age ?a OPTIONAL { ?s :label ?l } } ?t :near ?l", 5);
-    check_in("?t :near ?l { ?s :age ?a OPTIONAL { ?s :label ?l } }", 5);
-    check_in("?t :near ?l { ?s :age ?a OPTIONAL { ?s :label ?l } FILTER(BOUND(?l)) }", 1);
+    check_left("?s :age ?a { ?t :label ?l FILTER(?a = 12) }", 0);
+    check_left("?s :age ?a { ?t :label ?l FILTER(!BOUND(?a)) }", 42);
+    check_left("?s :age ?a { BIND(?a AS ?b) }", 6);
+    check_left("?s :same ?o { ?t :dead ?d OPTIONAL { ?t :age ?x FILTER(BOUND(?o)) } }", 4);
+    check_left("{ ?s :age ?a OPTIONAL { ?s :label ?l } } ?t :near ?l", 5);
+    check_left("?t :near ?l { ?s :age ?a OPTIONAL { ?s :label ?l } }", 5);
+    check_left("?t :near ?l { ?s :age ?a OPTIONAL { ?s :label ?l } FILTER(BOUND(?l)) }", 1);
     check_in("?s :knows ?o { SELECT ?s WHERE { ?s :age ?o } }", 4);
     check_in("?s :knows ?o { SELECT DISTINCT ?o WHERE { ?o :knows ?s FILTER(?s = :c) } }", 4);
     check("GRAPH ?g { ?s :same ?o } { SELECT ?s WHERE { GRAPH ?g { ?s :near ?n } } }", 1);
@@ -264,7 +278,9 @@ fn texts_keep_their_language() {
     ] {
         check_in(&format!("?s :label ?l BIND({expression} AS ?x)"), 7);
         check_in(&format!("?s :label ?l BIND(STR({expression}) AS ?x) FILTER(?x != '')"), {
-            let text = format!("{PREFIXES} SELECT * WHERE {{ GRAPH ?g {{ ?s :label ?l BIND(STR({expression}) AS ?x) FILTER(?x != '') }} }}");
+            let text = format!(
+                "{PREFIXES} SELECT * WHERE {{ GRAPH ?g {{ ?s :label ?l BIND(STR({expression}) AS ?x) FILTER(?x != '') }} }}"
+            );
             let query = parse(&text.replace("BASE <http://example.org/>", ""));
             let (name, triples) = data();
             rows_of_spareval(&query, &name, &triples).len()
@@ -277,7 +293,10 @@ fn texts_keep_their_language() {
 fn made_texts_are_terms_of_the_graph() {
     check("GRAPH ?g { :b :label ?l } BIND(CONCAT('Wal', 'den') AS ?x) GRAPH ?g { ?s :label ?x }", 1);
     check("GRAPH ?g { ?s :label ?l BIND(STR(?l) AS ?x) FILTER EXISTS { ?t :near ?x } }", 2);
-    check("GRAPH ?g { :a :label ?l . :b :label ?m } BIND(LCASE(STR(?l)) AS ?x) BIND(LCASE(?m) AS ?y) FILTER(SAMETERM(?x, ?y))", 2);
+    check(
+        "GRAPH ?g { :a :label ?l . :b :label ?m } BIND(LCASE(STR(?l)) AS ?x) BIND(LCASE(?m) AS ?y) FILTER(SAMETERM(?x, ?y))",
+        2,
+    );
 }
 
 #[test]
@@ -303,10 +322,11 @@ fn predicates_with_many_triples_are_searched() {
     let name = NamedNode::new("http://example.org/g").unwrap();
     let node = |number: usize| NamedNode::new(format!("http://example.org/n{number}")).unwrap();
     let knows = NamedNode::new("http://example.org/knows").unwrap();
-    let triples: Vec<Triple> = (0..600)
-        .map(|number| Triple::new(node(number % 97), knows.clone(), node(number * 7 % 89)))
-        .collect();
-    for pattern in ["?s :knows ?o . ?o :knows ?t", "?s :knows :n3", ":n5 :knows ?o . ?x :knows ?o", "?s :knows ?s"] {
+    let triples: Vec<Triple> =
+        (0..600).map(|number| Triple::new(node(number % 97), knows.clone(), node(number * 7 % 89))).collect();
+    for pattern in
+        ["?s :knows ?o . ?o :knows ?t", "?s :knows :n3", ":n5 :knows ?o . ?x :knows ?o", "?s :knows ?s"]
+    {
         let text = format!("PREFIX : <http://example.org/> SELECT * WHERE {{ GRAPH ?g {{ {pattern} }} }}");
         let query = parse(&text);
         let questions = Questions::new(vec![query.clone()]);
@@ -322,12 +342,22 @@ fn group(depth: u32) -> BoxedStrategy<String> {
     let property = prop::sample::select(vec![":knows", ":age", ":label", ":next", ":near", ":dead", "?p"]);
     let variable = prop::sample::select(vec!["?a", "?b", "?c", "?d"]);
     let condition = prop::sample::select(vec![
-        "BOUND(?b)", "!BOUND(?d)", "?a = ?b", "?b != 12", "?a IN (:a, :b)", "LANG(?b) = 'en'", "ISIRI(?c)",
-        "REGEX(STR(?b), 'wal', 'i')", "?c > 11 || BOUND(?d)", "COALESCE(?c, ?a) = :a",
+        "BOUND(?b)",
+        "!BOUND(?d)",
+        "?a = ?b",
+        "?b != 12",
+        "?a IN (:a, :b)",
+        "LANG(?b) = 'en'",
+        "ISIRI(?c)",
+        "REGEX(STR(?b), 'wal', 'i')",
+        "?c > 11 || BOUND(?d)",
+        "COALESCE(?c, ?a) = :a",
     ]);
     let subject = prop::sample::select(vec!["?a", "?b", "?c", ":a", ":b"]);
     let triple = (subject, property, term).prop_map(|(s, p, o)| format!("{s} {p} {o} ."));
-    let values = variable.clone().prop_map(|variable| format!("VALUES ({variable} ?c) {{ (:a :b) (12 UNDEF) (UNDEF :c) }}"));
+    let values = variable
+        .clone()
+        .prop_map(|variable| format!("VALUES ({variable} ?e) {{ (:a :b) (12 UNDEF) (UNDEF :c) }}"));
     let leaf = prop_oneof![4 => triple, 1 => values];
     if depth == 0 {
         return prop::collection::vec(leaf, 1..3).prop_map(|parts| parts.join(" ")).boxed();
@@ -348,7 +378,7 @@ fn group(depth: u32) -> BoxedStrategy<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_groups_give_the_rows_of_spareval(pattern in group(2), last in prop::sample::select(vec!["", "BIND(STR(?b) AS ?z)", "BIND(?a AS ?z)"])) {

@@ -4,8 +4,8 @@ use super::{Compiler, Unsupported};
 use crate::expression::{Comparison, Expr, Kind, Pattern, TextFunction};
 use crate::regexes;
 use crate::value::argument;
-use oxrdf::vocab::xsd;
 use oxrdf::Literal;
+use oxrdf::vocab::xsd;
 use spargebra::algebra::{Expression, Function};
 use spargebra::term::NamedNodePattern;
 use sparopt::algebra::Expression as Computed;
@@ -32,7 +32,9 @@ impl Compiler<'_> {
             Expression::GreaterOrEqual(left, right) => {
                 Expr::Compare(Comparison::GreaterOrEqual, Box::new([of(left)?, of(right)?]))
             }
-            Expression::Less(left, right) => Expr::Compare(Comparison::Less, Box::new([of(left)?, of(right)?])),
+            Expression::Less(left, right) => {
+                Expr::Compare(Comparison::Less, Box::new([of(left)?, of(right)?]))
+            }
             Expression::LessOrEqual(left, right) => {
                 Expr::Compare(Comparison::LessOrEqual, Box::new([of(left)?, of(right)?]))
             }
@@ -87,7 +89,9 @@ impl Compiler<'_> {
         let id = self.constants.id(literal.clone());
         match literal.value().parse() {
             // Only a number as spareval would write it is the same term afterwards.
-            Ok(number) if literal.datatype() == xsd::INTEGER && i64::to_string(&number) == literal.value() => {
+            Ok(number)
+                if literal.datatype() == xsd::INTEGER && i64::to_string(&number) == literal.value() =>
+            {
                 Expr::Integer(number, id)
             }
             _ => Expr::Constant(id),
@@ -144,7 +148,9 @@ impl Compiler<'_> {
             | Function::Now
             | Function::Uuid
             | Function::StrUuid
-            | Function::Custom(_) => Err("a function that makes something new every time, or is not of SPARQL"),
+            | Function::Custom(_) => {
+                Err("a function that makes something new every time, or is not of SPARQL")
+            }
             _ => Ok(Expr::Other(
                 Box::new(Computed::FunctionCall(
                     function.clone(),

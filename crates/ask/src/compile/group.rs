@@ -22,8 +22,6 @@ pub(super) enum Part {
     Scan(Scan),
     Values(Values),
     Union(Vec<Group>),
-    /// A group of its own variables, which the pairs join to those outside.
-    Apart(Group, Vec<Pair>),
 }
 
 /// What follows in order.
@@ -52,7 +50,6 @@ impl Part {
             }
             Self::Values(values) => into.extend(&values.slots),
             Self::Union(branches) => branches.iter().for_each(|branch| into.extend(branch.possible())),
-            Self::Apart(_, pairs) => into.extend(pairs.iter().map(|pair| pair.outer)),
         }
     }
 
@@ -67,10 +64,6 @@ impl Part {
                     .map(Group::certain)
                     .reduce(|left, right| left.intersection(&right).copied().collect());
                 into.extend(common.unwrap_or_default());
-            }
-            Self::Apart(group, pairs) => {
-                let inner = group.certain();
-                into.extend(pairs.iter().filter(|pair| inner.contains(&pair.inner)).map(|pair| pair.outer));
             }
         }
     }
@@ -160,10 +153,18 @@ impl Group {
             if tail.reads(exists).iter().any(|slot| outer.contains(slot) && !certain.contains(slot)) {
                 return false;
             }
-            if let Tail::Optional(group) = tail
-                && !group.is_safe_under(outer, exists)
-            {
-                return false;
+            match tail {
+                Tail::Optional(group) if !group.is_safe_under(outer, exists) => return false,
+                // Spareval takes what is bound around it for shared. That is the same only where a
+                // variable is shared anyway.
+                Tail::Minus(group, pairs) => {
+                    let inner = group.certain();
+                    let shares = |pair: &Pair| certain.contains(&pair.outer) && inner.contains(&pair.inner);
+                    if !outer.is_empty() && !pairs.iter().any(shares) {
+                        return false;
+                    }
+                }
+                _ => {}
             }
             tail.certain(&mut certain);
         }

@@ -2,8 +2,8 @@
 //!
 //! SPARQL evaluates a group by itself and joins it to what stands around it. Taking the row in hand
 //! into the group gives the same answers much sooner, as long as nothing in the group can see more
-//! of that row than it should. [`group`] knows when that is so; where it is not, the part is
-//! evaluated apart. What is not supported at all is said in words, and the query left to spareval.
+//! of that row than it should. [`group`] knows when that is so. Where it is not, and for what is not
+//! supported at all, the obstacle is said in words and the query left to spareval.
 
 mod expression;
 mod group;

@@ -30,7 +30,6 @@ enum Rank {
     Union,
     Values,
     Open,
-    Apart,
     /// Any triple of the graph.
     Anything,
 }
@@ -53,12 +52,15 @@ impl Order {
         let mut items: Vec<Item> = Vec::new();
         let mut certain = known.clone();
         while !parts.is_empty() {
-            let next = (0..parts.len()).min_by_key(|at| parts.get(*at).map(|part| rank(part, &certain, &parts)));
+            let next =
+                (0..parts.len()).min_by_key(|at| parts.get(*at).map(|part| rank(part, &certain, &parts)));
             let part = parts.remove(next.unwrap_or(0));
             part.certain(&mut certain);
             // The name of the graph need not be looked at twice.
             if let Part::InGraph(place) = part
-                && items.iter().any(|item| matches!(item, Item::Part(Part::InGraph(other)) if *other == place))
+                && items
+                    .iter()
+                    .any(|item| matches!(item, Item::Part(Part::InGraph(other)) if *other == place))
             {
                 continue;
             }
@@ -137,7 +139,6 @@ impl Order {
             Part::Union(branches) => {
                 Step::Union(branches.into_iter().map(|branch| self.branch(branch, known)).collect())
             }
-            Part::Apart(group, pairs) => Step::Apart { branch: self.branch(group, &Slots::new()), pairs },
         }
     }
 
@@ -219,7 +220,6 @@ fn rank(part: &Part, known: &Slots, others: &[Part]) -> Rank {
             _ => Rank::Follow,
         },
         Part::Union(_) => Rank::Union,
-        Part::Apart(..) => Rank::Apart,
     }
 }
 

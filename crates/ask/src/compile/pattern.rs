@@ -13,11 +13,18 @@ use std::mem;
 /// Columns of `VALUES` that are supported: as many as there are bits to mark them.
 const MOST_COLUMNS: usize = 64;
 
+/// A filter, `BIND`, `OPTIONAL` or `MINUS` names a variable that may get its value outside the group.
+const NESTED: Unsupported = "a group that depends on how it is nested";
+
 /// The name of the graph that patterns are asked of, if they stand in `GRAPH`.
 type InGraph<'a> = Option<&'a NamedNodePattern>;
 
 impl Compiler<'_> {
-    pub(super) fn pattern(&mut self, pattern: &GraphPattern, graph: InGraph<'_>) -> Result<Group, Unsupported> {
+    pub(super) fn pattern(
+        &mut self,
+        pattern: &GraphPattern,
+        graph: InGraph<'_>,
+    ) -> Result<Group, Unsupported> {
         Ok(match pattern {
             GraphPattern::Bgp { patterns } => {
                 let mut group = self.in_graph(graph, patterns.is_empty());
@@ -41,7 +48,7 @@ impl Compiler<'_> {
                 let mut group = self.pattern(left, graph)?;
                 let mut optional = self.pattern(right, graph)?;
                 if !optional.is_safe_under(&group.possible(), &self.exists) {
-                    optional = self.apart(right, graph)?;
+                    return Err(NESTED);
                 }
                 if let Some(expression) = expression {
                     self.filter(expression, graph, &mut optional)?;
@@ -100,7 +107,9 @@ impl Compiler<'_> {
                 group?
             }
             // The same rows, of which the caller makes a set.
-            GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => self.pattern(inner, graph)?,
+            GraphPattern::Distinct { inner } | GraphPattern::Reduced { inner } => {
+                self.pattern(inner, graph)?
+            }
             GraphPattern::OrderBy { .. } => return Err("ORDER BY"),
             GraphPattern::Slice { .. } => return Err("LIMIT or OFFSET"),
             GraphPattern::Group { .. } => return Err("GROUP BY or an aggregate"),
@@ -126,24 +135,14 @@ impl Compiler<'_> {
     ) -> Result<Group, Unsupported> {
         let mut group = self.pattern(left, graph)?;
         let mut other = self.pattern(right, graph)?;
-        if !group.is_safe_under(&other.possible(), &self.exists) {
-            group = self.apart(left, graph)?;
-        }
-        if !other.is_safe_under(&group.possible(), &self.exists) {
-            other = self.apart(right, graph)?;
+        if !group.is_safe_under(&other.possible(), &self.exists)
+            || !other.is_safe_under(&group.possible(), &self.exists)
+        {
+            return Err(NESTED);
         }
         group.parts.append(&mut other.parts);
         group.tail.append(&mut other.tail);
         Ok(group)
-    }
-
-    /// A pattern that is evaluated without the variables around it.
-    fn apart(&mut self, pattern: &GraphPattern, graph: InGraph<'_>) -> Result<Group, Unsupported> {
-        if self.inside_exists.is_some() {
-            return Err("a group in EXISTS that depends on how it is nested");
-        }
-        let (group, pairs) = self.own(pattern, graph)?;
-        Ok(Group::of(Part::Apart(group, pairs)))
     }
 
     /// A pattern with variables of its own, paired with those of the same name outside.

@@ -128,7 +128,8 @@ const BY: [&str; 4] = [
 ];
 const CLASSES: [&str; 6] =
     ["bf:Text", "bf:NotatedMusic", "bf:MusicAudio", "bf:Cartography", "bf:NonMusicAudio", "bf:Dataset"];
-const AGENT_CLASSES: [&str; 5] = ["bf:Person", "bf:Person", "bf:Organization", "bf:Meeting", "bf:Jurisdiction"];
+const AGENT_CLASSES: [&str; 5] =
+    ["bf:Person", "bf:Person", "bf:Organization", "bf:Meeting", "bf:Jurisdiction"];
 const ROLES: [&str; 7] = ["rel:aut", "rel:trl", "rel:edt", "rel:nrt", "rel:cnd", "rel:cre", "rel:ill"];
 
 /// A bibliographic record, or one in eight times an authority record.
@@ -176,7 +177,11 @@ fn agent(record: &mut Record, chance: &mut Chance, node: &str) {
     }
     if chance.one_in(3) {
         record.text(node, "pin:authority", &format!("n{}", 79_000_000 + chance.below(1000)));
-        record.add(node, "owl:sameAs", iri(&format!("http://id.loc.gov/authorities/names/n{}", chance.below(1000))));
+        record.add(
+            node,
+            "owl:sameAs",
+            iri(&format!("http://id.loc.gov/authorities/names/n{}", chance.below(1000))),
+        );
         record.add(node, "skos:exactMatch", iri("https://orcid.org/0000-0002-1825-0097"));
     }
     if chance.one_in(6) {
@@ -190,7 +195,11 @@ fn publication(record: &mut Record, chance: &mut Chance) {
     record.text("", "pin:source", "catalogue");
     record.text("", "pin:identifier", "ocm12345678");
     if !chance.one_in(4) {
-        record.add("", "pin:contentType", iri(chance.of(&["pin:type/book", "pin:type/scientific-paper", "pin:type/map"])));
+        record.add(
+            "",
+            "pin:contentType",
+            iri(chance.of(&["pin:type/book", "pin:type/scientific-paper", "pin:type/map"])),
+        );
     }
     record.is_a("instance", "bf:Instance");
     if chance.one_in(3) {
@@ -226,7 +235,12 @@ fn publication(record: &mut Record, chance: &mut Chance) {
         record.text(node, "rdf:value", value);
         record.text(node, "bf:qualifier", "hardcover");
     }
-    for (property, value) in [("pin:oclc", "12345678"), ("pin:lccn", "54000123"), ("pin:issn", "0028-0836"), ("pin:nbn", "GB5401234")] {
+    for (property, value) in [
+        ("pin:oclc", "12345678"),
+        ("pin:lccn", "54000123"),
+        ("pin:issn", "0028-0836"),
+        ("pin:nbn", "GB5401234"),
+    ] {
         if chance.one_in(2) {
             record.text("instance", property, value);
         }
@@ -240,13 +254,24 @@ fn publication(record: &mut Record, chance: &mut Chance) {
     record.is_a("extent", "bf:Extent");
     record.text("extent", "rdfs:label", chance.of(&EXTENTS));
     if chance.one_in(2) {
-        record.add("instance", "bf:media", iri(chance.of(&["voc:mediaTypes/n", "voc:mediaTypes/s", "voc:mediaTypes/c"])));
+        record.add(
+            "instance",
+            "bf:media",
+            iri(chance.of(&["voc:mediaTypes/n", "voc:mediaTypes/s", "voc:mediaTypes/c"])),
+        );
         record.add("instance", "bf:carrier", iri(chance.of(&["voc:carriers/nc", "voc:carriers/sd"])));
     }
     if !chance.one_in(4) {
-        record.add("instance", "bf:issuance", iri(chance.of(&["voc:issuance/mono", "voc:issuance/serl", "voc:issuance/intg"])));
+        record.add(
+            "instance",
+            "bf:issuance",
+            iri(chance.of(&["voc:issuance/mono", "voc:issuance/serl", "voc:issuance/intg"])),
+        );
     }
-    for (at, text) in ["Includes index.", "First published 1854."].iter().enumerate() {
+    for (at, text) in ["Includes index.", "First published 1854.", "Printed on demand.", "Cited in BAL 20106"]
+        .iter()
+        .enumerate()
+    {
         let node = format!("note-{at}");
         record.link("instance", "bf:note", &node);
         record.is_a(&node, "bf:Note");
@@ -259,7 +284,11 @@ fn publication(record: &mut Record, chance: &mut Chance) {
         record.text("instance", "bf:seriesStatement", "Writings of Henry D. Thoreau ; 1");
     }
     if chance.one_in(3) {
-        record.add("instance", "bf:electronicLocator", iri(chance.of(&["https://doi.org/10.1000/182", "http://www.gutenberg.org"])));
+        record.add(
+            "instance",
+            "bf:electronicLocator",
+            iri(chance.of(&["https://doi.org/10.1000/182", "http://www.gutenberg.org"])),
+        );
     }
     work(record, chance, title);
 }
@@ -282,7 +311,7 @@ fn work(record: &mut Record, chance: &mut Chance, title: &str) {
         record.is_a("hub", "bf:Hub");
         record.text("hub", "rdfs:label", "Walden. German");
     }
-    let agents = 1 + chance.below(4);
+    let agents = 2 + chance.below(5);
     for at in 0..agents {
         let (contribution, node) = (format!("contribution-{at}"), format!("agent-{at}"));
         record.link("work", "bf:contribution", &contribution);
@@ -298,7 +327,7 @@ fn work(record: &mut Record, chance: &mut Chance, title: &str) {
         record.is_a(&node, chance.of(&AGENT_CLASSES));
         agent(record, chance, &node);
     }
-    for at in 0..2 + chance.below(4) {
+    for at in 0..4 + chance.below(5) {
         let node = format!("subject-{at}");
         record.link("work", "bf:subject", &node);
         record.is_a(&node, "bf:Topic");
@@ -320,7 +349,11 @@ fn work(record: &mut Record, chance: &mut Chance, title: &str) {
         let (relation, host) = (format!("relation-{at}"), format!("host-{at}"));
         record.link("work", "bf:relation", &relation);
         record.is_a(&relation, "bf:Relation");
-        record.add(&relation, "bf:relationship", iri(chance.of(&["bf:partOf", "bf:hasSeries", "bf:supplement"])));
+        record.add(
+            &relation,
+            "bf:relationship",
+            iri(chance.of(&["bf:partOf", "bf:hasSeries", "bf:supplement"])),
+        );
         record.link(&relation, "bf:associatedResource", &host);
         record.text(&host, "rdfs:label", "The Atlantic monthly");
         if chance.one_in(2) {
@@ -351,7 +384,10 @@ pub fn disturbed(seed: u64, changes: &[(u16, u8, u8)]) -> (NamedNode, Vec<Triple
                     Literal::from(1854),
                     Literal::new_typed_literal("01854", oxrdf::vocab::xsd::INTEGER),
                     Literal::new_typed_literal("1854", oxrdf::vocab::xsd::G_YEAR),
-                    Literal::new_typed_literal("1854~", NamedNode::new("http://id.loc.gov/datatypes/edtf").unwrap()),
+                    Literal::new_typed_literal(
+                        "1854~",
+                        NamedNode::new("http://id.loc.gov/datatypes/edtf").unwrap(),
+                    ),
                     Literal::from(""),
                     Literal::from("two\nlines, held 1923"),
                 ];
