@@ -184,6 +184,7 @@ fn a_later_resolution_killed_at_random_moments_ends_as_if_undisturbed() {
 #[test]
 fn statements_written_but_not_noted_do_not_linger() {
     let desk = Desk::new();
+    desk.store_records();
     desk.write("twice.mrc", [marc::book("1", "Faust"), marc::book("1", "Hamlet")].concat());
     desk.run("pinakes import --source shop twice.mrc").ok();
     let expected = desk.canonical(CATALOGUE);
@@ -196,7 +197,7 @@ fn statements_written_but_not_noted_do_not_linger() {
         session.triples(&faust).unwrap().into_iter().map(|triple| triple.in_graph(name.clone())).collect();
     close(session);
     std::fs::remove_dir_all(home.store()).unwrap();
-    let catalogue = Catalogue::open(&home.directory, home.graphs.clone()).unwrap();
+    let catalogue = Catalogue::open(&home.directory, home.graphs.clone(), None).unwrap();
     catalogue.backend().add(quads).unwrap();
     catalogue.backend().flush().unwrap();
     close(catalogue);

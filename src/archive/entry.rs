@@ -182,7 +182,7 @@ impl Entry {
     }
 
     /// What makes two versions the same: the payload, and what the user said about reading it.
-    pub(super) fn identity(&self) -> PayloadHash {
+    pub fn identity(&self) -> PayloadHash {
         match (&self.charset, &self.content_type, &self.model) {
             (None, None, None) => self.hash,
             (charset, content_type, None) => {

@@ -29,6 +29,8 @@ const BULK_MEGABYTES: usize = 800;
 pub struct Embedded {
     store: Store,
     written: AtomicBool,
+    /// What relative names in queries are relative to: `GRAPH <sources>`.
+    base: Option<String>,
     /// Where the graphs of records come from, unless the store holds them.
     records: Option<Records>,
 }
@@ -96,7 +98,7 @@ fn quads_of(view: &View, places: &[u32]) -> Vec<Quad> {
 
 impl From<Store> for Embedded {
     fn from(store: Store) -> Self {
-        Self { store, written: AtomicBool::new(false), records: None }
+        Self { store, written: AtomicBool::new(false), base: None, records: None }
     }
 }
 
@@ -145,10 +147,12 @@ impl Embedded {
         Ok(store.into())
     }
 
-    /// The same store, with the graphs of records computed by these views.
+    /// The same store as that of a catalogue with these names. Record graphs are computed by `views`,
+    /// or the store holds them.
     #[must_use]
-    pub fn with_views(mut self, views: Arc<dyn Views>, graphs: Graphs) -> Self {
-        self.records = Some(Records { views, graphs });
+    pub fn named(mut self, graphs: &Graphs, views: Option<Arc<dyn Views>>) -> Self {
+        self.base = Some(graphs.base().to_owned());
+        self.records = views.map(|views| Records { views, graphs: graphs.clone() });
         self
     }
 
@@ -226,9 +230,8 @@ fn remove_orphans(directory: &Path) -> std::io::Result<()> {
 }
 
 impl Embedded {
-    /// Relative names in a query are those of the catalogue: `GRAPH <sources>`.
     fn parser(&self) -> SparqlParser {
-        let base = self.records.as_ref().map(|records| records.graphs.base());
+        let base = self.base.as_deref();
         base.and_then(|base| sparql_parser().with_base_iri(base).ok()).unwrap_or_else(sparql_parser)
     }
 

@@ -158,16 +158,12 @@ impl Catalogue {
     }
 
     fn with(store: Embedded, graphs: Graphs, views: Option<Arc<dyn Views>>) -> Self {
-        let store = match views {
-            Some(views) => store.with_views(views, graphs.clone()),
-            None => store,
-        };
-        Self::over(Box::new(store), graphs)
+        Self::over(Box::new(store.named(&graphs, views)), graphs)
     }
 
     /// Nothing, for who needs no store.
     pub fn in_memory(graphs: Graphs) -> Result<Self, CatalogueError> {
-        Ok(Self::over(Box::new(Embedded::in_memory()?), graphs))
+        Ok(Self::with(Embedded::in_memory()?, graphs, None))
     }
 
     pub fn over(backend: Box<dyn Backend>, graphs: Graphs) -> Self {
@@ -426,8 +422,7 @@ mod tests {
     use crate::ontology::rdf;
 
     fn catalogue() -> Catalogue {
-        let graphs = Graphs::new("https://c.example/").unwrap();
-        Catalogue::over(Box::new(Embedded::in_memory().unwrap()), graphs)
+        Catalogue::in_memory(Graphs::new("https://c.example/").unwrap()).unwrap()
     }
 
     fn triples(name: &NamedNode, source: &str) -> Vec<Triple> {

@@ -177,9 +177,9 @@ pub fn open(
     let mut store = Embedded::open_snapshot(&home.join(STORE))?;
     let records = home.join(RECORDS);
     if let Some((open, graphs)) = views
-        && records.exists()
     {
-        store = store.with_views(open(&records)?, graphs.clone());
+        let views = if records.exists() { Some(open(&records)?) } else { None };
+        store = store.named(graphs, views);
     }
     Ok(Snapshot { number, store, lock, has_master: said == MERGED })
 }

@@ -62,7 +62,9 @@ pub fn evaluate(
                 if !query.contains("search") {
                     return catalogue.backend().answer(query, how, out);
                 }
-                let parsed = sparql_parser().parse_query(query).map_err(|error| {
+                let parser = sparql_parser();
+                let parser = parser.clone().with_base_iri(catalogue.graphs().base()).unwrap_or(parser);
+                let parsed = parser.parse_query(query).map_err(|error| {
                     CatalogueError::Syntax(syntax::explain("query", query, &error.to_string()))
                 })?;
                 let rewritten = rewrite(parsed).map_err(CatalogueError::Evaluation)?;

@@ -6,6 +6,8 @@
 //! costs doing it again.
 
 use super::described::{Described, Holds, Remembered, Remembers, remembered};
+use super::intake;
+use super::resolve::{Questionnaire, ReadingNews, record_key};
 use super::session::decode_entry;
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Session, Watch};
@@ -17,6 +19,7 @@ use crate::map;
 use crate::ontology::pin;
 use crate::record::{Model, percent_encode};
 use oxrdf::{NamedNodeRef, Term};
+use pinakes_ask::Graph;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -158,6 +161,7 @@ fn remap(
     watch.begin("following changed rules", Some(total));
     let position = session.catalogue.position()?;
     let mut records = session.archive.records(None)?;
+    let questionnaire = Questionnaire::of_home(&session.home);
     store_writer::run(&session.catalogue, &session.home.directory, |store| {
         let mut pending = Pending::at(position, session.home.settings.records.stored);
         loop {
@@ -185,16 +189,21 @@ fn remap(
             }
             let mapped: Vec<_> = batch
                 .into_par_iter()
-                .filter_map(|entry| {
+                .map_init(Graph::new, |room, entry| {
                     let record = decode_entry(&entry)?;
                     let triples = map::map(&record, &session.context(&entry)).triples;
-                    Some((entry, record.model, triples))
+                    let graphs = &session.home.graphs;
+                    let read = intake::read(questionnaire.as_ref(), graphs, &entry, Some(&triples), room);
+                    Some((entry, record.model, triples, read))
                 })
+                .flatten()
                 .collect();
-            // Before the store has them: whoever is killed in between does all of it again.
-            let names = mapped.iter().map(|(entry, ..)| (entry.source.as_str(), entry.id.as_str()));
-            super::resolve::forget_records(&session.home, names)?;
-            for (entry, model, triples) in mapped {
+            for (entry, model, triples, read) in mapped {
+                pending.reading(ReadingNews {
+                    key: record_key(&entry.source, &entry.id),
+                    reading: read.and_then(|read| read.reading),
+                    is_remapped: true,
+                });
                 followed.remapped += 1;
                 met.insert(model);
                 pending.remapped(&session.home.graphs, &entry, triples);

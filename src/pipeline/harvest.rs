@@ -7,6 +7,7 @@
 
 use super::described::Describing;
 use super::intake::{Account, Intake, Summary};
+use super::resolve::Questionnaire;
 use super::store_writer::{self, Pending};
 use super::taking::{Decoded, Taking, placed};
 use super::{PipelineError, Request, Session, Watch};
@@ -412,6 +413,7 @@ fn take(
             pending: Pending::storing(home.settings.records.stored),
             describing,
             store,
+            questionnaire: Questionnaire::of_home(home),
             map: !request.archive_only,
             watch,
         };

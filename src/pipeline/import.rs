@@ -5,6 +5,7 @@
 
 use super::described::Describing;
 use super::intake::{Account, Intake, Summary};
+use super::resolve::Questionnaire;
 use super::store_writer::{self, Pending};
 use super::taking::{Decoded, Taking, placed};
 use super::{PipelineError, Session, Watch};
@@ -68,6 +69,7 @@ pub fn import(
             pending: Pending::storing(home.settings.records.stored),
             describing,
             store,
+            questionnaire: Questionnaire::of_home(home),
             map: true,
             watch,
         };

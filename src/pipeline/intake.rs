@@ -6,6 +6,7 @@
 use super::PipelineError;
 use super::Watch;
 use super::described::Describing;
+use super::resolve::{Questionnaire, ReadingNews};
 use super::store_writer::{Pending, Store};
 use super::taking::{Decoded, Taking, placed};
 use crate::archive::{Archive, ArchiveError, Entry, Kind, Outcome, Run, RunReport};
@@ -16,6 +17,8 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::map::{self, ContentTypes};
 use crate::record::Record;
 use crate::sort::Sorter;
+use oxrdf::Triple;
+use pinakes_ask::Graph;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -81,6 +84,8 @@ pub(super) struct Intake<'a> {
     pub pending: Pending,
     pub describing: Describing,
     pub store: &'a Store,
+    /// What is asked of each record for resolving.
+    pub questionnaire: Option<Questionnaire>,
     /// Whether the store follows at once.
     pub map: bool,
     pub watch: &'a mut dyn Watch,
@@ -161,9 +166,10 @@ impl Intake<'_> {
             .collect();
         let models = decoded.iter().filter_map(|(_, record, ..)| record.as_ref().map(|record| record.model));
         self.describing.add(models, concordances, graphs, &mut self.pending);
+        let questionnaire = self.questionnaire.as_ref();
         let mapped: Vec<_> = decoded
             .into_par_iter()
-            .map(|(entry, record, mut diagnostics, outcome)| {
+            .map_init(Graph::new, |room, (entry, record, mut diagnostics, outcome)| {
                 let triples = record.filter(|_| entry.kind == Kind::Record).map(|record| {
                     let context = map::Context {
                         graphs,
@@ -177,11 +183,13 @@ impl Intake<'_> {
                     diagnostics.append(&mut mapped.diagnostics);
                     mapped.triples
                 });
-                (entry, triples, diagnostics, outcome)
+                let reading = read(questionnaire, graphs, &entry, triples.as_deref(), room);
+                (entry, triples, reading, diagnostics, outcome)
             })
             .collect();
         let mut rejects = Vec::new();
-        for (entry, triples, diagnostics, outcome) in mapped {
+        for (entry, triples, reading, diagnostics, outcome) in mapped {
+            reading.into_iter().for_each(|reading| self.pending.reading(reading));
             let unreadable = triples.is_none() && entry.kind == Kind::Record;
             let mut reason = None;
             for diagnostic in diagnostics {
@@ -312,6 +320,19 @@ impl Intake<'_> {
         account.summary.note(&diagnostic);
         self.watch.diagnostic(&diagnostic);
     }
+}
+
+/// What is read from a mapped record for resolving, if all goes well; else `resolve` reads it, and says
+/// what is wrong.
+pub(super) fn read(
+    questionnaire: Option<&Questionnaire>,
+    graphs: &Graphs,
+    entry: &Entry,
+    triples: Option<&[Triple]>,
+    room: &mut Graph,
+) -> Option<ReadingNews> {
+    let (key, reading) = questionnaire?.read(graphs, entry, triples?, room).ok()?;
+    Some(ReadingNews { key, reading: Some(reading), is_remapped: false })
 }
 
 /// Decodes a record that was archived before anybody looked into it.

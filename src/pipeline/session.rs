@@ -1,6 +1,8 @@
 //! An opened catalogue, and the way its store follows its archive.
 
 use super::described::Describing;
+use super::intake;
+use super::resolve::Questionnaire;
 use super::record_views::{self, RecordViews};
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
@@ -15,6 +17,7 @@ use crate::disk::{self, Readers};
 use crate::map::{self, ContentTypes, Mapped};
 use crate::record::Model;
 use oxrdf::Triple;
+use pinakes_ask::Graph;
 use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -277,6 +280,7 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
         super::resolve::forget_all(&session.home).map_err(failed)?;
         told = super::holdings::forget(&session.home.directory).map_err(failed)?;
     }
+    let questionnaire = Questionnaire::of_home(&session.home);
     let stores_records = session.home.settings.records.stored;
     super::vocabularies::apply(session, position)?;
     let runs = session.archive.runs()?;
@@ -327,20 +331,24 @@ pub fn catch_up(session: &Session, watch: &mut dyn Watch) -> Result<u64, Pipelin
             }
             let mapped: Vec<_> = current
                 .into_par_iter()
-                .map(|(entry, versions)| match entry.kind {
+                .map_init(Graph::new, |room, (entry, versions)| match entry.kind {
                     Kind::Record => {
                         let mapped = session.map(&entry);
-                        Ok((entry, versions, mapped))
+                        let triples = mapped.as_ref().map(|(_, mapped)| mapped.triples.as_slice());
+                        let graphs = &session.home.graphs;
+                        let reading = intake::read(questionnaire.as_ref(), graphs, &entry, triples, room);
+                        Ok((entry, versions, mapped, reading))
                     }
                     // Nobody else remembers what it was.
-                    _ if fresh => Ok((session.as_it_was(entry)?, versions, None)),
-                    _ => Ok((entry, versions, None)),
+                    _ if fresh => Ok((session.as_it_was(entry)?, versions, None, None)),
+                    _ => Ok((entry, versions, None, None)),
                 })
                 .collect::<Result<_, PipelineError>>()?;
             let models =
-                mapped.iter().filter_map(|(_, _, mapped)| mapped.as_ref().map(|(model, _)| *model));
+                mapped.iter().filter_map(|(_, _, mapped, _)| mapped.as_ref().map(|(model, _)| *model));
             describing.add(models, session.concordances(), &session.home.graphs, &mut pending);
-            for (entry, versions, mapped) in mapped {
+            for (entry, versions, mapped, reading) in mapped {
+                reading.into_iter().for_each(|reading| pending.reading(reading));
                 let triples = mapped.map(|(_, mapped)| mapped.triples);
                 if triples.is_none() && entry.kind == Kind::Record {
                     let message = "the record cannot be read";

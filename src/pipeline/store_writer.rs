@@ -6,6 +6,7 @@
 use super::PipelineError;
 use super::holdings::{Log, News};
 use super::record_views::provenance;
+use super::resolve::{Cache, ReadingNews};
 use crate::archive::{Entry, Kind, Run};
 use crate::catalogue::{Author, Catalogue, CatalogueError, Changes, Graphs, Owner, Patch};
 use crate::map::ContentTypes;
@@ -34,6 +35,8 @@ pub(super) struct Pending {
     author: Author,
     /// What becomes of records.
     news: News,
+    /// What was read from them for resolving.
+    readings: Vec<ReadingNews>,
     /// The store holds the graphs of records.
     stores_records: bool,
     /// The last archive entry this covers.
@@ -95,6 +98,11 @@ impl Pending {
                 }
             }
         }
+    }
+
+    /// What was read from a record for resolving.
+    pub fn reading(&mut self, reading: ReadingNews) {
+        self.readings.push(reading);
     }
 
     /// A record that is the same as before, and of which the rules say something else now.
@@ -169,17 +177,24 @@ impl Pending {
     }
 }
 
+/// What goes to disk together.
+struct Step {
+    changes: Changes,
+    news: News,
+    readings: Vec<ReadingNews>,
+}
+
 /// Hands changes to the writing thread.
 pub(super) struct Store {
-    sender: SyncSender<(Changes, News)>,
+    sender: SyncSender<Step>,
 }
 
 impl Store {
     /// Waits while the one before is still being written.
     pub fn send(&self, pending: Pending) -> Result<(), PipelineError> {
-        let Pending { added, rewritten, patch, author, news, position, .. } = pending;
+        let Pending { added, rewritten, patch, author, news, readings, position, .. } = pending;
         let changes = Changes { added, rewritten, patch, author, position };
-        self.sender.send((changes, news)).map_err(|_| PipelineError::WriterGone)
+        self.sender.send(Step { changes, news, readings }).map_err(|_| PipelineError::WriterGone)
     }
 }
 
@@ -204,17 +219,26 @@ pub(super) fn run<T>(
 fn write(
     catalogue: &Catalogue,
     directory: &Path,
-    steps: impl Iterator<Item = (Changes, News)>,
-) -> Result<(), CatalogueError> {
-    let mut log = None;
-    for (mut changes, news) in steps {
+    steps: impl Iterator<Item = Step>,
+) -> Result<(), PipelineError> {
+    let (mut log, mut cache) = (None, None);
+    for Step { mut changes, news, readings } in steps {
+        // First: what is missing here is read again, and what is out of date would be believed.
+        if !readings.is_empty() {
+            let cache = match &cache {
+                Some(cache) => cache,
+                None => cache.insert(Cache::open_in(directory)?),
+            };
+            cache.take(&readings)?;
+        }
         if !news.is_empty() {
             let log = match &mut log {
                 Some(log) => log,
                 None => log.insert(Log::open(directory, catalogue)?),
             };
             // Before the store has it: what the store holds must not be missing in the log.
-            changes.rewritten.push(log.step(catalogue.graphs(), news)?);
+            let step = log.step(catalogue.graphs(), news).map_err(CatalogueError::from)?;
+            changes.rewritten.push(step);
         }
         catalogue.write(changes)?;
     }

@@ -91,6 +91,15 @@ impl Desk {
         desk
     }
 
+    /// Has the catalogue's store keep the graphs of records; for one that is empty.
+    pub fn store_records(&self) {
+        let settings = format!("{CATALOGUE}/pinakes.toml");
+        let text = String::from_utf8(self.read(&settings)).unwrap();
+        let stored = text.replace("\nstored = false\n", "\nstored = true\n");
+        assert_ne!(text, stored);
+        self.write(&settings, stored);
+    }
+
     /// With the whole sample imported, read from where it lies.
     pub fn with_sample() -> Self {
         let desk = Self::new();

@@ -15,6 +15,7 @@ use redb::{
     TableDefinition,
 };
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
 /// `source NUL id`: what was read from the record.
 const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("records");
@@ -51,13 +52,22 @@ pub(super) type EntryKey = (Kind, u64);
 
 /// What was read from one record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(in crate::pipeline) struct Reading {
     /// Of the record's version and of the texts it was read with.
-    pub hash: [u8; 16],
-    pub found: Vec<Found>,
+    pub(super) hash: [u8; 16],
+    pub(super) found: Vec<Found>,
     /// Instances to works, works to hubs, by place in `found`.
-    pub links: Vec<(usize, usize)>,
-    pub rows: Vec<Row>,
+    pub(super) links: Vec<(usize, usize)>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// What was read from a record as it came in.
+pub(in crate::pipeline) struct ReadingNews {
+    pub key: Vec<u8>,
+    /// `None` if it must be read again.
+    pub reading: Option<Reading>,
+    /// The record is the same and the rules are others, so what the master has of it is not current.
+    pub is_remapped: bool,
 }
 
 /// One value that a query gave.
@@ -71,13 +81,13 @@ pub(super) struct Row {
     pub value: Box<str>,
 }
 
-pub(super) enum Cache {
+pub(in crate::pipeline) enum Cache {
     Writable(Database),
     ReadOnly(ReadOnlyDatabase),
 }
 
 /// Where a record stands in the tables.
-pub(super) fn record_key(source: &str, id: &str) -> Vec<u8> {
+pub(in crate::pipeline) fn record_key(source: &str, id: &str) -> Vec<u8> {
     [source.as_bytes(), &[0], id.as_bytes()].concat()
 }
 
@@ -89,7 +99,12 @@ impl Cache {
     pub const FOLDER: &'static str = "resolution";
 
     pub fn open(home: &Home) -> Result<Self, PipelineError> {
-        let folder = home.directory.join(Self::FOLDER);
+        Self::open_in(&home.directory)
+    }
+
+    /// The cache of the catalogue in a directory.
+    pub fn open_in(directory: &Path) -> Result<Self, PipelineError> {
+        let folder = directory.join(Self::FOLDER);
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let path = folder.join("cache.redb");
         let open = || Database::builder().set_cache_size(CACHE).create(&path);
@@ -116,19 +131,17 @@ impl Cache {
         }
     }
 
-    /// Makes sure that some records are read again and written again.
-    pub fn forget<'k>(
-        home: &Home,
-        keys: impl Iterator<Item = (&'k str, &'k str)>,
-    ) -> Result<(), PipelineError> {
-        if !Self::exists(home) {
-            return Ok(());
-        }
-        Self::open(home)?.write(|tables| {
-            for (source, id) in keys {
-                let key = record_key(source, id);
-                tables.forget_reading(&key)?;
-                tables.set_written(&key, None)?;
+    /// Takes up what was read while records came in, or were mapped again.
+    pub fn take(&self, news: &[ReadingNews]) -> Result<(), PipelineError> {
+        self.write(|tables| {
+            for ReadingNews { key, reading, is_remapped } in news {
+                match reading {
+                    Some(reading) => tables.set_reading(key, reading)?,
+                    None => tables.forget_reading(key)?,
+                }
+                if *is_remapped {
+                    tables.set_written(key, None)?;
+                }
             }
             Ok(())
         })
@@ -335,7 +348,7 @@ impl Cache {
 }
 
 /// The tables while one transaction changes them.
-pub(super) struct Writing<'t> {
+pub(in crate::pipeline) struct Writing<'t> {
     records: redb::Table<'t, &'static [u8], &'static [u8]>,
     written: redb::Table<'t, &'static [u8], &'static [u8; 16]>,
     entries: redb::Table<'t, (u8, u64), (u64, u64)>,

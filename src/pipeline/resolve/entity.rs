@@ -4,7 +4,7 @@
 //! too: instances, works, agents. `mappings/resolve/entries.tsv` says which. All other nodes
 //! belong to the thing that leads to them.
 
-use super::texts::{EntryRule, LevelRule, NodeCondition};
+use super::texts::{EntryRule, LevelRule, NodeCondition, Stays};
 use crate::ontology::{bf, owl, pin, rdf, rdfs};
 use oxrdf::{NamedNode, NamedOrBlankNode, Term, Triple};
 use rustc_hash::FxHashMap;
@@ -173,7 +173,7 @@ impl<'a> Description<'a> {
         }
         if self.describes(&iri) {
             for triple in self.about.get(self.record).into_iter().flatten() {
-                if triple.predicate == pin::CONTENT_TYPE || triple.predicate == pin::UNMAPPED {
+                if triple.predicate == pin::CONTENT_TYPE {
                     walk.take(triple, &entry.clone());
                 }
             }
@@ -202,6 +202,9 @@ impl<'a> Description<'a> {
             rule.property == triple.predicate
                 && match &rule.node {
                     NodeCondition::Anything => true,
+                    NodeCondition::Is(name) => {
+                        matches!(&triple.object, Term::NamedNode(node) if node == name)
+                    }
                     NodeCondition::Class(class) => {
                         said.into_iter().flatten().any(|triple| is_a(triple, class))
                     }
@@ -298,7 +301,7 @@ impl Walk<'_, '_> {
         self.path.push(node.to_owned());
         let of = self.of;
         for triple in of.about.get(node).into_iter().flatten() {
-            if of.level_of(triple, self.levels).is_none_or(|rule| rule.both) {
+            if of.level_of(triple, self.levels).is_none_or(|rule| rule.stays == Stays::Both) {
                 self.take(triple, &name);
             }
         }
@@ -310,14 +313,22 @@ impl Walk<'_, '_> {
         self.path.push(work.to_owned());
         let (of, name) = (self.of, self.entry.clone());
         for triple in of.about.get(work).into_iter().flatten() {
-            if of.level_of(triple, self.levels).is_some() {
+            if of.level_of(triple, self.levels).is_some_and(|rule| rule.stays != Stays::Record) {
                 self.take(triple, &name);
             }
         }
         self.path.pop();
     }
 
+    /// Whether the merged catalogue does without a statement.
+    fn is_of_record(&self, triple: &Triple) -> bool {
+        self.of.level_of(triple, self.levels).is_some_and(|rule| rule.stays == Stays::Record)
+    }
+
     fn take(&mut self, triple: &Triple, name: &NamedNode) {
+        if self.is_of_record(triple) {
+            return;
+        }
         if let Some(object) = self.object(&triple.object) {
             self.out.push(Triple::new(name.clone(), triple.predicate.clone(), object));
         }
@@ -359,8 +370,14 @@ impl Walk<'_, '_> {
         self.path.push(iri.to_owned());
         let of = self.of;
         let mut said: Vec<(NamedNode, Term)> = Vec::new();
+        // They name the node all the same.
+        let mut left_out: Vec<(NamedNode, Term)> = Vec::new();
         for triple in of.about.get(iri).into_iter().flatten() {
-            if let Some(object) = self.object(&triple.object) {
+            if self.is_of_record(triple) {
+                if triple.predicate == rdf::TYPE {
+                    left_out.push((triple.predicate.clone(), triple.object.clone()));
+                }
+            } else if let Some(object) = self.object(&triple.object) {
                 said.push((triple.predicate.clone(), object));
             }
         }
@@ -372,6 +389,7 @@ impl Walk<'_, '_> {
         let own = self.entry.as_str();
         let mut lines: Vec<String> = said
             .iter()
+            .chain(&left_out)
             .map(|(predicate, object)| match object {
                 Term::NamedNode(node) => {
                     let node = node.as_str();
@@ -383,7 +401,7 @@ impl Walk<'_, '_> {
         lines.sort_unstable();
         lines.dedup();
         let hash = xxhash_rust::xxh3::xxh3_64(lines.join("\n").as_bytes());
-        let name = NamedNode::new_unchecked(format!("{own}#{}-{hash:016x}", class_name(&said)));
+        let name = NamedNode::new_unchecked(format!("{own}#{}-{hash:016x}", class_name(said.iter().chain(&left_out))));
         self.out
             .extend(said.into_iter().map(|(predicate, object)| Triple::new(name.clone(), predicate, object)));
         name
@@ -391,8 +409,8 @@ impl Walk<'_, '_> {
 }
 
 /// `title` for a `bf:Title`, `primary-contribution` for a `bf:PrimaryContribution`.
-fn class_name(said: &[(NamedNode, Term)]) -> String {
-    let classes = said.iter().filter(|(predicate, _)| *predicate == rdf::TYPE);
+fn class_name<'s>(said: impl Iterator<Item = &'s (NamedNode, Term)>) -> String {
+    let classes = said.filter(|(predicate, _)| *predicate == rdf::TYPE);
     let class = classes
         .filter_map(|(_, object)| match object {
             Term::NamedNode(class) => Some(class.as_str()),

@@ -284,7 +284,7 @@ impl<'a> Merging<'a> {
         let graphs = &self.session.home.graphs;
         let name = graphs.record(source, id);
         let triples = entry.and_then(|entry| self.session.triples(&entry)).unwrap_or_default();
-        let description = Description::new(&name, &triples, &self.texts.entries);
+        let description = Description::new(&name, &triples, &self.texts.questionnaire.entries);
         let range = self.entities.of_record(record);
         let key = |number: Number| -> Option<EntryKey> {
             let root = self.groups.of.get(number as usize)?;

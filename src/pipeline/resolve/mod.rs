@@ -56,6 +56,8 @@ pub use survey::{
     Contradiction, Sample, SampleRequest, SampledPair, Survey, SurveyRequest, SurveyedEntry, SurveyedMerge,
     sample, survey,
 };
+pub(super) use cache::{Cache, ReadingNews, record_key};
+pub(super) use texts::Questionnaire;
 pub use waiting::count_waiting;
 
 use super::indexing::{self, Marks};
@@ -65,7 +67,6 @@ use crate::resolve::agents::Report;
 use crate::resolve::block::Blocking;
 use crate::resolve::compare::Crowded;
 use crate::source::Registry;
-use cache::Cache;
 use entities::Entities;
 use grouping::{Basis, Keepings};
 use labels::Labels;
@@ -282,15 +283,6 @@ pub(super) fn mark(home: &Home, iri: &str) -> Result<(), PipelineError> {
 /// The full-text index has been made anew.
 pub(super) fn forget_marks(home: &Home) -> Result<(), PipelineError> {
     if Cache::exists(home) { clear_marks(&Cache::open(home)?) } else { Ok(()) }
-}
-
-/// Makes sure that some records are read again and written again: what they say has changed though
-/// they did not.
-pub(super) fn forget_records<'k>(
-    home: &Home,
-    records: impl Iterator<Item = (&'k str, &'k str)>,
-) -> Result<(), PipelineError> {
-    Cache::forget(home, records)
 }
 
 /// Forgets all that belongs to a store that is no more.

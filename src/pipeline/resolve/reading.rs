@@ -1,28 +1,28 @@
 //! From record graphs to what is compared: each record is read once for each of its versions.
 //!
-//! A record graph is a function of the archive and the rules, and mapping a record costs some 50 µs
-//! where reading its graph out of the store costs 2 ms. So records are mapped again, some dozens at
-//! a time, and the queries are asked of these graphs alone: the same texts, the same answers, and
-//! the cost does not depend on how large the store is.
+//! Import and harvest read a record when they map it, and keep what they read in the cache. What is
+//! missing there (after a kill, or because texts are others now) is mapped and read again here. The
+//! queries are compiled once and asked of one graph at a time ([`pinakes_ask`]), so a record costs some
+//! dozens of microseconds however large the catalogue is.
 
-use super::cache::{Cache, Reading, Row, record_key};
+use super::cache::{Cache, Digest, Reading, Row, record_key};
 use super::entity::{Description, relative};
-use super::texts::Texts;
+use super::texts::{Questionnaire, Texts};
 use super::{PipelineError, ResolveError};
 use crate::archive::{Entry, PayloadHash};
-use crate::ontology::{bf, pin};
+use crate::catalogue::Graphs;
+use crate::config::Home;
+use crate::ontology::bf;
 use crate::pipeline::{Session, Watch};
-use oxrdf::{Dataset, NamedNode, Term, Triple, Variable};
+use oxrdf::{TermRef, Triple};
+use pinakes_ask::Graph;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use spareval::{QueryEvaluator, QueryResults};
 
 /// Records read and kept together.
 const BATCH: usize = 4096;
 /// A batch is also closed when its payloads reach this size.
 const BATCH_BYTES: usize = 32 * 1024 * 1024;
-/// Record graphs that a query is asked of at once.
-const TOGETHER: usize = 64;
 
 /// What reading took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
@@ -45,21 +45,21 @@ pub(super) fn refresh(
     let mut done = Read::default();
     let known: FxHashMap<Box<[u8]>, [u8; 16]> = cache.hashes()?.into_iter().collect();
     let mut met = 0_usize;
-    let mut due: Vec<(u64, [u8; 16])> = Vec::new();
+    let mut due: Vec<u64> = Vec::new();
     let mut kept: Vec<Box<[u8]>> = Vec::new();
     for record in session.archive.records(None)? {
         let (source, id, state) = record?;
         let Some(version) = state.current().filter(|version| !version.withdrawn) else { continue };
         done.records += 1;
         let key = record_key(&source, &id);
-        let hash = PayloadHash::of(format!("{}\0{}", version.hash, texts.reading).as_bytes()).0;
+        let hash = texts.questionnaire.digest(version.hash);
         match known.get(key.as_slice()) {
             Some(before) if *before == hash => met += 1,
             Some(_) => {
                 met += 1;
-                due.push((version.sequence, hash));
+                due.push(version.sequence);
             }
-            None => due.push((version.sequence, hash)),
+            None => due.push(version.sequence),
         }
         kept.push(key.into());
     }
@@ -81,12 +81,12 @@ pub(super) fn refresh(
     let mut due = due.into_iter();
     let mut read = 0;
     loop {
-        let mut batch: Vec<(Entry, [u8; 16])> = Vec::new();
+        let mut batch: Vec<Entry> = Vec::new();
         let mut bytes = 0;
-        for (sequence, hash) in due.by_ref() {
+        for sequence in due.by_ref() {
             if let Some(entry) = session.archive.entry(sequence)? {
                 bytes += entry.payload.len();
-                batch.push((entry, hash));
+                batch.push(entry);
             }
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
                 break;
@@ -95,13 +95,14 @@ pub(super) fn refresh(
         if batch.is_empty() {
             break;
         }
-        let parts: Vec<Vec<(Vec<u8>, Reading)>> = batch
-            .par_chunks(TOGETHER)
-            .map(|some| read_some(session, texts, some))
+        let read_now: Vec<(Vec<u8>, Reading)> = batch
+            .par_iter()
+            .map_init(Graph::new, |room, entry| {
+                let triples = session.triples(entry).unwrap_or_default();
+                texts.questionnaire.read(&session.home.graphs, entry, &triples, room)
+            })
             .collect::<Result<_, _>>()?;
-        cache.write(|tables| {
-            parts.iter().flatten().try_for_each(|(key, reading)| tables.set_reading(key, reading))
-        })?;
+        cache.write(|tables| read_now.iter().try_for_each(|(key, reading)| tables.set_reading(key, reading)))?;
         read += batch.len() as u64;
         watch.advance(read, read);
     }
@@ -109,82 +110,58 @@ pub(super) fn refresh(
     Ok(done)
 }
 
-/// Reads some records together.
-fn read_some(
-    session: &Session,
-    texts: &Texts,
-    some: &[(Entry, [u8; 16])],
-) -> Result<Vec<(Vec<u8>, Reading)>, PipelineError> {
-    let mapped: Vec<(NamedNode, Vec<Triple>)> = some
-        .iter()
-        .map(|(entry, _)| {
-            let name = session.home.graphs.record(&entry.source, &entry.id);
-            (name, session.triples(entry).unwrap_or_default())
-        })
-        .collect();
-    let mut readings: Vec<(Vec<u8>, Reading)> = Vec::with_capacity(some.len());
-    let mut dataset = Dataset::new();
-    for ((entry, hash), (name, triples)) in some.iter().zip(&mapped) {
-        let description = Description::new(name, triples, &texts.entries);
+/// Reads records, each when it comes, for resolving later.
+impl Questionnaire {
+    /// What is asked by the texts in force; `None` if one of them cannot be used, as `resolve` will say.
+    pub(in crate::pipeline) fn of_home(home: &Home) -> Option<Self> {
+        Texts::read(home).ok().map(|texts| texts.questionnaire)
+    }
+
+    /// What a version of a record is known by, read by these texts.
+    fn digest(&self, version: PayloadHash) -> Digest {
+        PayloadHash::of(format!("{version}\0{}", self.hash).as_bytes()).0
+    }
+
+    /// What an archived record says, of which these are the statements.
+    pub(in crate::pipeline) fn read(
+        &self,
+        graphs: &Graphs,
+        entry: &Entry,
+        triples: &[Triple],
+        room: &mut Graph,
+    ) -> Result<(Vec<u8>, Reading), ResolveError> {
+        let name = graphs.record(&entry.source, &entry.id);
+        let description = Description::new(&name, triples, &self.entries);
         let links = description.links(&[bf::INSTANCE_OF.as_str(), bf::EXPRESSION_OF.as_str()]);
-        let key = record_key(&entry.source, &entry.id);
-        readings.push((key, Reading { hash: *hash, links, found: description.found, rows: Vec::new() }));
-        for triple in triples {
-            // Long, and nobody's feature.
-            if triple.predicate != pin::TRACE && triple.predicate != pin::FIELDS {
-                dataset.insert(triple.as_ref().in_graph(name.as_ref()));
-            }
-        }
-    }
-    let of_graph: FxHashMap<&str, usize> =
-        mapped.iter().enumerate().map(|(place, (name, _))| (name.as_str(), place)).collect();
-    let evaluator = QueryEvaluator::new();
-    for question in &texts.questions {
-        let failed = |error: String| {
-            ResolveError::Text(format!("the query of `{}` fails: {error}", question.asked.name()))
-        };
-        let answer = evaluator
-            .prepare(&question.query)
-            .execute(&dataset)
-            .map_err(|error| failed(error.to_string()))?;
-        let QueryResults::Solutions(solutions) = answer else { continue };
-        let [graph, entity, feature, value, key] =
-            ["graph", "entity", "feature", "value", "key"].map(Variable::new_unchecked);
-        for solution in solutions {
-            let solution = solution.map_err(|error| failed(error.to_string()))?;
-            let (Some(Term::NamedNode(graph)), Some(Term::NamedNode(entity))) =
-                (solution.get(&graph), solution.get(&entity))
-            else {
-                continue;
-            };
-            let Some((_, reading)) = of_graph.get(graph.as_str()).and_then(|place| readings.get_mut(*place))
-            else {
-                continue;
-            };
-            let node = relative(graph.as_str(), entity.as_str());
-            let Ok(entity) = reading.found.binary_search_by(|found| (*found.node).cmp(node)) else {
-                continue;
-            };
-            let (feature, value) = match question.is_keys {
-                true => (Some(String::new()), solution.get(&key)),
-                false => (solution.get(&feature).map(text), solution.get(&value)),
-            };
-            let (Some(feature), Some(value)) = (feature, value) else { continue };
-            let mut value = text(value);
-            if let Some(own) = value.strip_prefix(graph.as_str()).filter(|own| own.starts_with('#')) {
-                value = own.to_owned();
-            }
-            reading.rows.push(Row {
-                entity,
-                asked: question.asked,
-                feature: feature.into(),
-                value: value.into(),
+        let found = description.found;
+        let mut rows: Vec<Row> = Vec::new();
+        let mut asking = self.queries.read(room, &name, triples);
+        for (place, question) in self.questions.iter().enumerate() {
+            let answered = asking.answer(place, &mut |row| {
+                let (Some(TermRef::NamedNode(graph)), Some(TermRef::NamedNode(entity))) =
+                    (row.get("graph"), row.get("entity"))
+                else {
+                    return;
+                };
+                if graph != name.as_ref() {
+                    return;
+                }
+                let node = relative(name.as_str(), entity.as_str());
+                let Ok(entity) = found.binary_search_by(|found| (*found.node).cmp(node)) else { return };
+                let (feature, value) = match question.is_keys {
+                    true => (Some(""), row.get("key")),
+                    false => (row.get("feature").map(text), row.get("value")),
+                };
+                let (Some(feature), Some(value)) = (feature, value) else { return };
+                let value = relative(name.as_str(), text(value));
+                rows.push(Row { entity, asked: question.asked, feature: feature.into(), value: value.into() });
             });
+            answered.map_err(|error| {
+                ResolveError::Text(format!("the query of `{}` fails: {error}", question.asked.name()))
+            })?;
         }
-    }
-    // Queries promise no order.
-    for (_, reading) in &mut readings {
-        reading.rows.sort_by(|left, right| {
+        // Queries promise no order.
+        rows.sort_unstable_by(|left, right| {
             (left.entity, left.asked, &left.feature, &left.value).cmp(&(
                 right.entity,
                 right.asked,
@@ -192,15 +169,16 @@ fn read_some(
                 &right.value,
             ))
         });
-        reading.rows.dedup();
+        rows.dedup();
+        let hash = self.digest(entry.identity());
+        Ok((record_key(&entry.source, &entry.id), Reading { hash, found, links, rows }))
     }
-    Ok(readings)
 }
 
-fn text(term: &Term) -> String {
+fn text(term: TermRef<'_>) -> &str {
     match term {
-        Term::NamedNode(node) => node.as_str().to_owned(),
-        Term::BlankNode(node) => node.as_str().to_owned(),
-        Term::Literal(literal) => literal.value().to_owned(),
+        TermRef::NamedNode(node) => node.as_str(),
+        TermRef::BlankNode(node) => node.as_str(),
+        TermRef::Literal(literal) => literal.value(),
     }
 }

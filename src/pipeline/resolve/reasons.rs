@@ -27,7 +27,7 @@ impl Causes {
             u64::from_le_bytes(first).max(1)
         };
         let noted = vec![
-            ("cause-reading", short(&texts.reading), "the queries that read records are others"),
+            ("cause-reading", short(&texts.questionnaire.hash), "the queries that read records are others"),
             (
                 "cause-placing",
                 short(&texts.placing),

@@ -109,7 +109,7 @@ pub fn show_entry(session: &Session, name: &str) -> Result<ShownEntry, PipelineE
         }
         let triples = session.triples(&record).unwrap_or_default();
         let iri = graphs.record(&named.source, &named.id);
-        let description = Description::new(&iri, &triples, &texts.entries);
+        let description = Description::new(&iri, &triples, &texts.questionnaire.entries);
         let other = |node: &str| -> Option<NamedNode> {
             let found = description.found.iter().find(|found| *found.node == *node)?;
             let thing = Thing { kind: found.kind, named: named.clone(), node: found.node.clone() };

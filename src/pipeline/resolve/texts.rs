@@ -14,7 +14,7 @@ use crate::config::Home;
 use crate::diagnostic::Lines;
 use crate::resolve::profile::Profile;
 use oxrdf::NamedNode;
-use spargebra::Query;
+use pinakes_ask::Questions;
 use std::path::Path;
 
 /// What is asked of records, one query or more each.
@@ -96,12 +96,21 @@ pub(super) struct Folders<'a> {
     pub mappings: Option<&'a Path>,
 }
 
-/// A query ready to be asked of record graphs.
+/// A query that is asked of every record graph.
 pub(super) struct Question {
     pub asked: Asked,
     /// It gives blocking keys and no features.
     pub is_keys: bool,
-    pub query: Query,
+}
+
+/// Everything that decides what is read from a record.
+pub(in crate::pipeline) struct Questionnaire {
+    pub(super) questions: Vec<Question>,
+    /// Their queries, in the same order.
+    pub(super) queries: Questions,
+    pub(super) entries: Vec<EntryRule>,
+    /// Of all the texts behind it.
+    pub(super) hash: PayloadHash,
 }
 
 /// A line of `entries.tsv`.
@@ -111,12 +120,22 @@ pub(super) struct EntryRule {
     pub kind: Kind,
 }
 
-/// A line of `levels.tsv`: what of a work belongs to the publication.
+/// A line of `levels.tsv`: what of a work belongs to the publication, and what to no entry at all.
 pub(super) struct LevelRule {
     pub property: NamedNode,
     pub node: NodeCondition,
-    /// It stays with the work, too.
-    pub both: bool,
+    pub stays: Stays,
+}
+
+/// Where a statement stays that `levels.tsv` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// With the publication.
+    Instance,
+    /// With the publication and the work.
+    Both,
+    /// With its record: the merged catalogue does without.
+    Record,
 }
 
 /// What holds of the node that a property leads to.
@@ -124,6 +143,8 @@ pub(super) enum NodeCondition {
     Anything,
     Class(NamedNode),
     Says(NamedNode, NamedNode),
+    /// The node has this name.
+    Is(NamedNode),
 }
 
 /// A profile and the hash of all it was made from.
@@ -137,13 +158,10 @@ pub(super) struct Texts {
     pub instance: ProfileText,
     pub work: ProfileText,
     pub agent: ProfileText,
-    pub questions: Vec<Question>,
-    pub entries: Vec<EntryRule>,
+    pub questionnaire: Questionnaire,
     pub levels: Vec<LevelRule>,
     /// Of what decides on which level a statement stands.
     pub placing: PayloadHash,
-    /// Of everything that decides what is read from a record.
-    pub reading: PayloadHash,
 }
 
 pub(super) const WORDS: &str =

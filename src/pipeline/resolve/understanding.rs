@@ -4,13 +4,16 @@
 
 use super::entity::Kind;
 use super::preferring;
-use super::texts::{EntryRule, LevelRule, NodeCondition, ProfileText, Question, Role, Text, Texts, WORDS};
+use super::texts::{
+    EntryRule, LevelRule, NodeCondition, ProfileText, Question, Questionnaire, Role, Stays, Text, Texts, WORDS,
+};
 use crate::archive::PayloadHash;
 use crate::catalogue::guard;
 use crate::diagnostic::{Code, Problem};
 use crate::ontology::{Prefixes, sparql_parser};
 use crate::resolve::profile::Profile;
 use crate::resolve::words::Words;
+use pinakes_ask::Questions;
 use spargebra::Query;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -52,9 +55,9 @@ pub(super) fn understand(texts: &[Text]) -> (Option<Texts>, Vec<Vec<Problem>>) {
                 placing = hash([&*text.text]);
             }),
             Role::Features(asked) => parse(&text.text, &["feature", "value"])
-                .map(|query| questions.push(Question { asked, is_keys: false, query })),
+                .map(|query| questions.push((Question { asked, is_keys: false }, query))),
             Role::Keys(asked) => parse(&text.text, &["key"])
-                .map(|query| questions.push(Question { asked, is_keys: true, query })),
+                .map(|query| questions.push((Question { asked, is_keys: true }, query))),
         };
         if !matches!(text.role, Role::Words | Role::Weights(_) | Role::Profile | Role::Levels) {
             read.push(text.text.as_str());
@@ -71,7 +74,10 @@ pub(super) fn understand(texts: &[Text]) -> (Option<Texts>, Vec<Vec<Problem>>) {
         (profile("resolve/instance"), profile("resolve/work"), profile("resolve/agent"));
     let texts = match (instance, work, agent) {
         (Some(instance), Some(work), Some(agent)) if all.iter().all(Vec::is_empty) => {
-            Some(Texts { instance, work, agent, questions, entries, levels, placing, reading: hash(read) })
+            let (questions, queries) = questions.into_iter().unzip();
+            let queries = Questions::new(queries);
+            let questionnaire = Questionnaire { questions, queries, entries, hash: hash(read) };
+            Some(Texts { instance, work, agent, questionnaire, levels, placing })
         }
         _ => None,
     };
@@ -197,22 +203,24 @@ fn level_rules(text: &str) -> Result<Vec<LevelRule>, Vec<Problem>> {
         let property = term(cell(0));
         let node = match cell(1).split_once('=') {
             _ if cell(1) == "*" => Some(NodeCondition::Anything),
+            Some(("", value)) => term(value).map(NodeCondition::Is),
             Some((says, value)) => {
                 term(says).zip(term(value)).map(|(says, value)| NodeCondition::Says(says, value))
             }
             None => term(cell(1)).map(NodeCondition::Class),
         };
-        let both = match cell(2) {
-            "both" => true,
-            "instance" => false,
+        let stays = match cell(2) {
+            "both" => Stays::Both,
+            "instance" => Stays::Instance,
+            "record" => Stays::Record,
             other => {
-                let what = format!("`{other}` is neither `instance` nor `both`");
+                let what = format!("`{other}` is none of `instance`, `both` and `record`");
                 problems.push(table_fault(text, number, what));
                 continue;
             }
         };
         if let (Some(property), Some(node)) = (property, node) {
-            rules.push(LevelRule { property, node, both });
+            rules.push(LevelRule { property, node, stays });
         }
     }
     if problems.is_empty() { Ok(rules) } else { Err(problems) }
