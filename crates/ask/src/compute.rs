@@ -2,12 +2,11 @@
 
 use crate::evaluate::{Bindings, World};
 use crate::expression::{Expr, Kind, Pattern, TextFunction};
-use crate::regexes;
+use crate::regexes::Matcher;
 use crate::term::same;
 use crate::text::{encode_for_uri, language_matches, substring};
 use crate::value::{Value, computed};
 use oxrdf::Term;
-use regex::Regex;
 use std::borrow::Cow;
 
 impl World<'_> {
@@ -219,10 +218,10 @@ impl World<'_> {
         replacement: &'r Expr,
         row: &'r Bindings,
     ) -> Option<Value<'r>> {
-        let replaced = |regex: &Regex| {
+        let replaced = |regex: &Matcher| {
             let (text, language) = self.value(text, row)?.into_text()?;
             let replacement = self.value(replacement, row)?.into_plain()?;
-            let replaced = match regex.replace_all(&text, &*replacement) {
+            let replaced = match regex.replace_all(&text, &replacement) {
                 Cow::Owned(replaced) => Some(replaced),
                 Cow::Borrowed(_) => None,
             };
@@ -239,7 +238,7 @@ impl World<'_> {
         &self,
         pattern: &Pattern,
         row: &Bindings,
-        then: impl FnOnce(&Regex) -> Option<T>,
+        then: impl FnOnce(&Matcher) -> Option<T>,
     ) -> Option<T> {
         match pattern {
             Pattern::Fixed(regex) => then(regex.as_ref()?),
@@ -254,7 +253,7 @@ impl World<'_> {
                     Some(flags) => self.value(flags, row)?.into_plain()?,
                     None => "".into(),
                 };
-                then(&regexes::compile(&pattern, &flags)?)
+                then(&Matcher::new(&pattern, &flags)?)
             }
         }
     }
