@@ -2,12 +2,11 @@
 
 use crate::evaluate::{Bindings, World};
 use crate::expression::{Expr, Kind, Pattern, TextFunction};
-use crate::regexes;
-use crate::term::same;
+use crate::regexes::Matcher;
+use crate::term::{Id, same};
 use crate::text::{encode_for_uri, language_matches, substring};
 use crate::value::{Value, computed};
-use oxrdf::Term;
-use regex::Regex;
+use oxrdf::{Term, TermRef};
 use std::borrow::Cow;
 
 impl World<'_> {
@@ -85,7 +84,31 @@ impl World<'_> {
 
     /// The operator `=` on two expressions.
     fn equal(&self, left: &Expr, right: &Expr, row: &Bindings) -> Option<bool> {
+        if let (Expr::Slot(slot), Expr::Constant(wanted)) = (left, right)
+            && let Some(TermRef::NamedNode(_)) = self.term(*wanted, row)
+        {
+            // A name is nothing but itself, and names in the graph have one number.
+            let id = row.get(*slot);
+            if id.is_bound() && id.place_made().is_none() {
+                return Some(id == *wanted);
+            }
+        }
         self.value(left, row)?.equals(&self.value(right, row)?)
+    }
+
+    /// The term that an expression passes on as it is, as those do that
+    /// [keep terms](Expr::keeps_terms).
+    pub fn kept(&self, expression: &Expr, row: &Bindings) -> Option<Id> {
+        match expression {
+            Expr::Slot(slot) => Some(row.get(*slot)).filter(|id| id.is_bound()),
+            Expr::Constant(id) | Expr::Integer(_, id) => Some(*id),
+            Expr::Coalesce(inner) => inner.iter().find_map(|inner| self.kept(inner, row)),
+            Expr::If(three) => {
+                let [condition, yes, no] = &**three;
+                self.kept(if self.holds(condition, row)? { yes } else { no }, row)
+            }
+            _ => None,
+        }
     }
 
     /// The value of an expression, with a term as it is written where spareval leaves it so.
@@ -219,10 +242,10 @@ impl World<'_> {
         replacement: &'r Expr,
         row: &'r Bindings,
     ) -> Option<Value<'r>> {
-        let replaced = |regex: &Regex| {
+        let replaced = |regex: &Matcher| {
             let (text, language) = self.value(text, row)?.into_text()?;
             let replacement = self.value(replacement, row)?.into_plain()?;
-            let replaced = match regex.replace_all(&text, &*replacement) {
+            let replaced = match regex.replace_all(&text, &replacement) {
                 Cow::Owned(replaced) => Some(replaced),
                 Cow::Borrowed(_) => None,
             };
@@ -239,7 +262,7 @@ impl World<'_> {
         &self,
         pattern: &Pattern,
         row: &Bindings,
-        then: impl FnOnce(&Regex) -> Option<T>,
+        then: impl FnOnce(&Matcher) -> Option<T>,
     ) -> Option<T> {
         match pattern {
             Pattern::Fixed(regex) => then(regex.as_ref()?),
@@ -254,7 +277,7 @@ impl World<'_> {
                     Some(flags) => self.value(flags, row)?.into_plain()?,
                     None => "".into(),
                 };
-                then(&regexes::compile(&pattern, &flags)?)
+                then(&Matcher::new(&pattern, &flags)?)
             }
         }
     }

@@ -3,7 +3,6 @@
 //! Depth first: a step that binds a variable takes what follows and then frees it again, so one row
 //! is all the room that is needed.
 
-use crate::expression::Expr;
 use crate::graph::Loaded;
 use crate::plan::{Branch, Place, Plan, Scan, Slot, Step, Values};
 use crate::term::{Id, same};
@@ -95,21 +94,16 @@ impl World<'_> {
             Step::Filter(condition) => self.holds(condition, row) != Some(true) || self.take(rest, row, then),
             Step::Bind(slot, expression) => {
                 let made = row.made.len();
-                let id = match expression {
-                    Expr::Slot(other) => row.get(*other),
-                    Expr::Constant(id) | Expr::Integer(_, id) => *id,
-                    expression => match self.exact(expression, row) {
-                        Some(value) => {
-                            let term = Term::from(value);
-                            row.made.push(term);
-                            Id::made(row.made.len() - 1)
-                        }
-                        None => Id::UNBOUND,
-                    },
+                let id = match expression.keeps_terms() {
+                    true => self.kept(expression, row),
+                    false => self.exact(expression, row).map(Term::from).map(|term| {
+                        row.made.push(term);
+                        Id::made(row.made.len() - 1)
+                    }),
                 };
                 let on = match id {
-                    Id::UNBOUND => self.take(rest, row, then),
-                    id => self.with(*slot, id, rest, row, then),
+                    None => self.take(rest, row, then),
+                    Some(id) => self.with(*slot, id, rest, row, then),
                 };
                 row.made.truncate(made);
                 on

@@ -1,8 +1,8 @@
 //! Compiled expressions, and what is known of them before any row.
 
 use crate::plan::Slot;
+use crate::regexes::Matcher;
 use crate::term::Id;
-use regex::Regex;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -73,9 +73,9 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) enum Pattern {
     /// One and the same for all rows; none if it is not valid.
-    Fixed(Option<Box<Regex>>),
+    Fixed(Option<Box<Matcher>>),
     /// One that depends on the row. Those that `VALUES` gives to the variable are compiled before.
-    Varying { pattern: Box<Expr>, flags: Option<Box<Expr>>, known: FxHashMap<Id, Option<Regex>> },
+    Varying { pattern: Box<Expr>, flags: Option<Box<Expr>>, known: FxHashMap<Id, Option<Matcher>> },
 }
 
 impl Expr {

@@ -10,7 +10,7 @@ use crate::term::{Constants, Id, hash, name, same, subject};
 use oxrdf::{NamedNode, TermRef, Triple};
 
 /// From this many triples of one predicate on, they are searched rather than read through.
-const MANY: usize = 24;
+const MANY: usize = 40;
 
 /// Room for one graph at a time. Keep one for each thread and use it again for every record.
 #[derive(Debug, Default)]

@@ -17,6 +17,15 @@ fn every_shipped_query_is_compiled() {
     }
 }
 
+/// Records are read by many threads: they share the questions, and each has a graph of its own.
+#[test]
+fn questions_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    fn owned<T: Send>() {}
+    shared::<Questions>();
+    owned::<Graph>();
+}
+
 #[test]
 fn records_give_the_rows_of_spareval() {
     let shipped = shipped();

@@ -2,7 +2,7 @@
 
 use super::{Compiler, Unsupported};
 use crate::expression::{Comparison, Expr, Kind, Pattern, TextFunction};
-use crate::regexes;
+use crate::regexes::Matcher;
 use crate::value::argument;
 use oxrdf::Literal;
 use oxrdf::vocab::xsd;
@@ -184,7 +184,7 @@ impl Compiler<'_> {
             None => Some(""),
         };
         if let (Some(pattern), Some(flags)) = (plain(1), fixed_flags) {
-            return Ok(Pattern::Fixed(regexes::compile(pattern, flags).map(Box::new)));
+            return Ok(Pattern::Fixed(Matcher::new(pattern, flags).map(Box::new)));
         }
         let mut known = rustc_hash::FxHashMap::default();
         if let (Expr::Slot(slot), Some(flags)) = (&pattern, fixed_flags) {
@@ -193,7 +193,7 @@ impl Compiler<'_> {
                 if let Some(oxrdf::TermRef::Literal(literal)) = term
                     && literal.datatype() == xsd::STRING
                 {
-                    known.insert(*id, regexes::compile(literal.value(), flags));
+                    known.insert(*id, Matcher::new(literal.value(), flags));
                 }
             }
         }

@@ -32,6 +32,8 @@ enum Rank {
     Open,
     /// Any triple of the graph.
     Anything,
+    /// A table that has nothing to do with the rest.
+    Product,
 }
 
 impl Order {
@@ -214,11 +216,20 @@ fn rank(part: &Part, known: &Slots, others: &[Part]) -> Rank {
     match part {
         Part::Nothing | Part::InGraph(_) => Rank::Check,
         Part::Scan(scan) => scan_rank(scan, known, others),
-        Part::Values(values) => match values.slots.iter().filter(|slot| known.contains(slot)).count() {
-            0 if values.rows.len() > 1 => Rank::Values,
-            count if count == values.slots.len() => Rank::Check,
-            _ => Rank::Follow,
-        },
+        Part::Values(values) => {
+            let mut joined = Slots::new();
+            others
+                .iter()
+                .filter(|other| !std::ptr::eq(*other, part))
+                .for_each(|other| other.possible(&mut joined));
+            match values.slots.iter().filter(|slot| known.contains(slot)).count() {
+                count if count == values.slots.len() => Rank::Check,
+                0 if values.rows.len() < 2 => Rank::Follow,
+                0 if values.slots.iter().any(|slot| joined.contains(slot)) => Rank::Values,
+                0 => Rank::Product,
+                _ => Rank::Follow,
+            }
+        }
         Part::Union(_) => Rank::Union,
     }
 }
