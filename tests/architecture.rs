@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 const STAGES: &[&str] = &["harvest", "decode", "map", "resolve", "enrich", "publish"];
 /// What stages hand to each other.
 const NOUNS: &[&str] = &[
+    "ask",
     "archive",
     "catalogue",
     "concordance",

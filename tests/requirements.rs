@@ -217,9 +217,8 @@ fn s3_7_raw_record_triples_source_time_and_agent_are_stored_per_entry() {
             &desk,
             &format!(
                 "-e 'SELECT ?source ?agent ?begun ?ended {{
-                   GRAPH <{record}> {{ <{record}> pin:source ?source }}
+                   GRAPH <{record}> {{ <{record}> pin:source ?source ; prov:wasGeneratedBy ?run }}
                    GRAPH <{BASE}provenance> {{
-                     <{record}> prov:wasGeneratedBy ?run .
                      ?run prov:used ?source ; prov:wasAssociatedWith ?agent ;
                           prov:startedAtTime ?begun ; prov:endedAtTime ?ended }} }}'"
             ),
@@ -233,6 +232,7 @@ fn s3_7_raw_record_triples_source_time_and_agent_are_stored_per_entry() {
 #[test]
 fn dc_2_the_store_opens_with_oxigraphs_own_command_line() {
     let desk = Desk::new();
+    desk.store_records();
     desk.run(&format!("pinakes import --source museum {}", project("examples/museum.ttl").display())).ok();
     let ours: BTreeSet<String> = desk
         .run("pinakes export --graph all --format nquads")

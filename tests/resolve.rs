@@ -521,7 +521,9 @@ fn every_merge_has_its_evidence() {
         }
         found
     };
-    let members = pairs_of("SELECT ?merge ?member { GRAPH ?g { ?merge a pin:Merge ; pin:member ?member } }");
+    let members = pairs_of(
+        "SELECT ?merge ?member { GRAPH <resolution> { ?merge a pin:Merge ; pin:entry ?entry } ?entry pin:member ?member }",
+    );
     let pairs = pairs_of(
         "SELECT ?merge ?one ?other { GRAPH ?g { ?merge pin:pair ?pair . ?pair a pin:Pair ; pin:member ?one, ?other \
          FILTER(STR(?one) < STR(?other)) FILTER EXISTS { ?pair pin:levels|pin:reason ?why } } }",

@@ -21,14 +21,14 @@ mod segment;
 mod writing;
 
 pub use entry::{Entry, Kind, Origin, PayloadHash};
-pub use reader::{Census, Reader};
 pub use index::{ConcordanceVersion, RecordState, Run, RunReport, SourceCounts, Version};
+pub use reader::{Census, Reader};
 
 use crate::disk;
 use entry::write_entry;
 use index::{End, Index, Place};
-use rustc_hash::FxHashSet;
 use register::{Current, Register};
+use rustc_hash::FxHashSet;
 use segment::Segments;
 use std::io;
 use std::path::Path;
@@ -141,7 +141,8 @@ impl Archive {
     pub fn open_read_only(directory: &Path) -> Result<Self, ArchiveError> {
         let segments = Segments::open(&directory.join("segments"))?;
         let register = Register::open(&directory.join(REGISTER));
-        let mut archive = Self::over(segments, Index::open_read_only(&directory.join("index.redb"))?, register);
+        let mut archive =
+            Self::over(segments, Index::open_read_only(&directory.join("index.redb"))?, register);
         archive.is_read_only = true;
         archive.segments.must_reach(archive.index.end()?)?;
         if archive.segments.end()? != archive.index.end()? {
@@ -343,7 +344,8 @@ impl Archive {
         }
         for (first, place) in blocks {
             let entries = self.segments.read(place, first)?;
-            let records = entries.iter().filter(|entry| matches!(entry.kind, Kind::Record | Kind::Withdrawal));
+            let records =
+                entries.iter().filter(|entry| matches!(entry.kind, Kind::Record | Kind::Withdrawal));
             let records = records.map(|entry| {
                 let withdrawn = entry.kind == Kind::Withdrawal;
                 (&*entry.source, &*entry.id, Current { sequence: entry.sequence, withdrawn })

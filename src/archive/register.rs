@@ -194,11 +194,11 @@ impl Register {
     /// Writes what is held in memory.
     pub fn write(&self) -> io::Result<()> {
         let mut state = write_lock(&self.state);
-        let manifest = match State::manifest(&self.directory) {
-            Ok(manifest) => manifest,
-            Err(_) => Manifest::default(),
-        };
-        if manifest.last == state.last && state.recent.is_empty() && manifest.runs.len() == state.runs.len() {
+        if state.recent.is_empty()
+            && let Ok(manifest) = State::manifest(&self.directory)
+            && manifest.last == state.last
+            && manifest.runs.len() == state.runs.len()
+        {
             return Ok(());
         }
         disk::create_directory(&self.directory)?;
@@ -254,7 +254,14 @@ impl State {
             runs.push(Arc::new(Run { number, rows, file }));
         }
         let written = blocks.len();
-        Ok(Self { recent: FxHashMap::default(), runs, blocks, written, last: manifest.last, next: manifest.next })
+        Ok(Self {
+            recent: FxHashMap::default(),
+            runs,
+            blocks,
+            written,
+            last: manifest.last,
+            next: manifest.next,
+        })
     }
 
     fn write(&mut self, directory: &Path) -> io::Result<()> {
@@ -286,7 +293,8 @@ impl State {
             self.recent = FxHashMap::default();
         }
         // Rows of blocks only ever come behind those that are there, which snapshots share.
-        let mut blocks = File::options().create(true).truncate(false).write(true).open(directory.join(BLOCKS))?;
+        let mut blocks =
+            File::options().create(true).truncate(false).write(true).open(directory.join(BLOCKS))?;
         if self.written == 0 && blocks.metadata()?.len() > 0 {
             drop(blocks);
             std::fs::remove_file(directory.join(BLOCKS))?;
@@ -313,7 +321,8 @@ impl State {
         // What is not named any more is no use; snapshots have links of their own.
         for entry in std::fs::read_dir(directory)? {
             let name = entry?.file_name();
-            let number = name.to_string_lossy().strip_suffix(".run").and_then(|name| name.parse::<u64>().ok());
+            let number =
+                name.to_string_lossy().strip_suffix(".run").and_then(|name| name.parse::<u64>().ok());
             if let Some(number) = number.filter(|number| !self.runs.iter().any(|run| run.number == *number)) {
                 std::fs::remove_file(path(directory, number))?;
             }
@@ -464,7 +473,8 @@ impl Bits {
     /// How many numbers are in it.
     pub fn count(&self) -> u64 {
         self.count
-    }}
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -476,8 +486,9 @@ mod tests {
             numbers.zip(sequence..).map(|(number, sequence)| (format!("id-{number}"), sequence)).collect();
         let last = ids.last().map_or(sequence, |(_, sequence)| *sequence);
         let place = Place { segment: 1, offset: sequence, length: 7 };
-        let records =
-            ids.iter().map(|(id, sequence)| ("s", id.as_str(), Current { sequence: *sequence, withdrawn: false }));
+        let records = ids
+            .iter()
+            .map(|(id, sequence)| ("s", id.as_str(), Current { sequence: *sequence, withdrawn: false }));
         register.take(&[(sequence, place)], records, last);
         last
     }

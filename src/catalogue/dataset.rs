@@ -6,10 +6,10 @@
 //! so what all records say by one property is gathered when it is asked for a second time.
 
 use super::CatalogueError;
-use super::views::{Hit, Pattern, View, Views, names, record_of, scan};
 use super::Graphs;
-use oxigraph::store::Store;
-use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Quad, Term};
+use super::views::{Hit, Pattern, View, Views, names, record_of, scan};
+use oxigraph::store::{StorageError, Store, Transaction};
+use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, NamedOrBlankNodeRef, Quad, Term};
 use rustc_hash::FxHashMap;
 use spareval::{InternalQuad, QueryableDataset};
 use std::cell::RefCell;
@@ -33,11 +33,18 @@ impl From<Term> for Shared {
 }
 
 type Found = InternalQuad<Shared>;
-type Quads = Box<dyn Iterator<Item = Result<Found, CatalogueError>>>;
+type Quads<'a> = Box<dyn Iterator<Item = Result<Found, CatalogueError>> + 'a>;
+
+/// Where the other graphs are read from.
+pub(super) enum Stored<'a> {
+    Store(Store),
+    /// With what was changed in it so far.
+    Transaction(&'a Transaction<'a>),
+}
 
 /// What a dataset and its iterators share.
-struct State {
-    store: Store,
+struct State<'a> {
+    stored: Stored<'a>,
     views: Arc<dyn Views>,
     graphs: Graphs,
     recent: RefCell<VecDeque<Arc<View>>>,
@@ -52,16 +59,16 @@ enum Values {
 }
 
 /// The dataset of one query.
-pub(super) struct Dataset(Rc<State>);
+pub(super) struct Dataset<'a>(Rc<State<'a>>);
 
-impl Dataset {
-    pub fn new(store: Store, views: Arc<dyn Views>, graphs: Graphs) -> Self {
+impl<'a> Dataset<'a> {
+    pub fn new(stored: Stored<'a>, views: Arc<dyn Views>, graphs: Graphs) -> Self {
         let (recent, by_value) = (RefCell::default(), RefCell::default());
-        Self(Rc::new(State { store, views, graphs, recent, by_value }))
+        Self(Rc::new(State { stored, views, graphs, recent, by_value }))
     }
 }
 
-impl State {
+impl<'a> State<'a> {
     /// The view that holds all statements about a node, if its name tells.
     fn view_of(&self, node: &Term) -> Option<Result<Option<Arc<View>>, CatalogueError>> {
         let Term::NamedNode(node) = node else { return None };
@@ -78,7 +85,7 @@ impl State {
         }))
     }
 
-    fn stored(&self, pattern: &Pattern, graph: Option<&GraphName>) -> Quads {
+    fn stored(&self, pattern: &Pattern, graph: Option<&GraphName>) -> Quads<'a> {
         let subject = match &pattern.subject {
             Some(Term::NamedNode(node)) => Some(NamedOrBlankNode::from(node.clone())),
             Some(Term::BlankNode(node)) => Some(node.clone().into()),
@@ -90,23 +97,42 @@ impl State {
             Some(_) => return Box::new(std::iter::empty()),
             None => None,
         };
-        let quads = self.store.quads_for_pattern(
-            subject.as_ref().map(NamedOrBlankNode::as_ref),
-            predicate.as_ref().map(NamedNode::as_ref),
-            pattern.object.as_ref().map(Term::as_ref),
-            graph.map(GraphName::as_ref),
-        );
-        let all_named = graph.is_none();
-        Box::new(quads.filter_map(move |quad| match quad {
-            Ok(quad) if all_named && quad.graph_name == GraphName::DefaultGraph => None,
-            Ok(quad) => Some(Ok(found(quad))),
-            Err(error) => Some(Err(error.into())),
-        }))
+        let subject = subject.as_ref().map(NamedOrBlankNode::as_ref);
+        let predicate = predicate.as_ref().map(NamedNode::as_ref);
+        let object = pattern.object.as_ref().map(Term::as_ref);
+        let name = graph.map(GraphName::as_ref);
+        let taken = |quad: Result<Quad, StorageError>| Ok(found(quad?));
+        match &self.stored {
+            Stored::Store(store) => {
+                Box::new(store.quads_for_pattern(subject, predicate, object, name).map(taken))
+            }
+            Stored::Transaction(transaction) => {
+                Box::new(transaction.quads_for_pattern(subject, predicate, object, name).map(taken))
+            }
+        }
+    }
+
+    /// The names of stored graphs.
+    fn names(&self) -> Box<dyn Iterator<Item = Result<Shared, CatalogueError>> + 'a> {
+        match &self.stored {
+            Stored::Store(store) => Box::new(store.named_graphs().map(|name| Ok(Term::from(name?).into()))),
+            Stored::Transaction(transaction) => {
+                Box::new(transaction.named_graphs().map(|name| Ok(Term::from(name?).into())))
+            }
+        }
+    }
+
+    fn has_stored<'n>(&self, name: impl Into<NamedOrBlankNodeRef<'n>>) -> Result<bool, CatalogueError> {
+        Ok(match &self.stored {
+            Stored::Store(store) => store.contains_named_graph(name)?,
+            Stored::Transaction(transaction) => transaction.contains_named_graph(name)?,
+        })
     }
 
     /// What all records say, by a scan, or by what is gathered of a property.
-    fn scanned(self: &Rc<Self>, pattern: Pattern) -> Result<Quads, CatalogueError> {
-        if let (None, Some(predicate), Some(object)) = (&pattern.subject, &pattern.predicate, &pattern.object) {
+    fn scanned(self: &Rc<Self>, pattern: Pattern) -> Result<Quads<'a>, CatalogueError> {
+        if let (None, Some(predicate), Some(object)) = (&pattern.subject, &pattern.predicate, &pattern.object)
+        {
             let (predicate, object) = (Shared::from(predicate.clone()), Shared::from(object.clone()));
             if let Some(values) = self.gathered(&predicate)? {
                 let count = values.get(&object).map_or(0, Vec::len);
@@ -192,11 +218,11 @@ fn of_hit(Hit { view, places }: Hit) -> impl Iterator<Item = Found> {
     })
 }
 
-fn failed(error: CatalogueError) -> Quads {
+fn failed<'a>(error: CatalogueError) -> Quads<'a> {
     Box::new(std::iter::once(Err(error)))
 }
 
-fn of_view(view: Result<Option<Arc<View>>, CatalogueError>, pattern: &Pattern) -> Quads {
+fn of_view<'a>(view: Result<Option<Arc<View>>, CatalogueError>, pattern: &Pattern) -> Quads<'a> {
     match view {
         Ok(Some(view)) => {
             let places = view.matches(pattern);
@@ -207,7 +233,7 @@ fn of_view(view: Result<Option<Arc<View>>, CatalogueError>, pattern: &Pattern) -
     }
 }
 
-impl<'a> QueryableDataset<'a> for Dataset {
+impl<'a> QueryableDataset<'a> for Dataset<'a> {
     type InternalTerm = Shared;
     type Error = CatalogueError;
 
@@ -233,6 +259,7 @@ impl<'a> QueryableDataset<'a> for Dataset {
                 Term::BlankNode(name) => state.stored(&pattern, Some(&name.clone().into())),
                 Term::Literal(_) => Box::new(std::iter::empty()),
             },
+            // The default graph is among them; the evaluator leaves it out where it is not meant.
             None => {
                 let stored = state.stored(&pattern, None);
                 let known = [&pattern.subject, &pattern.object].into_iter().flatten();
@@ -247,8 +274,9 @@ impl<'a> QueryableDataset<'a> for Dataset {
     }
 
     fn internal_named_graphs(&self) -> impl Iterator<Item = Result<Shared, CatalogueError>> + use<'a> {
-        let stored = self.0.store.named_graphs().map(|name| Ok(Term::from(name?).into()));
-        let records: Box<dyn Iterator<Item = Result<NamedNode, CatalogueError>>> = match self.0.views.census() {
+        let stored = self.0.names();
+        let records: Box<dyn Iterator<Item = Result<NamedNode, CatalogueError>>> = match self.0.views.census()
+        {
             Ok(census) => Box::new(names(census)),
             Err(error) => Box::new(std::iter::once(Err(error))),
         };
@@ -259,9 +287,9 @@ impl<'a> QueryableDataset<'a> for Dataset {
         Ok(match &*graph.0 {
             Term::NamedNode(name) => match record_of(&self.0.graphs, name.as_str()) {
                 Some((source, id, record)) if record == name.as_str() => self.0.views.has(&source, &id)?,
-                _ => self.0.store.contains_named_graph(name)?,
+                _ => self.0.has_stored(name)?,
             },
-            Term::BlankNode(name) => self.0.store.contains_named_graph(name)?,
+            Term::BlankNode(name) => self.0.has_stored(name)?,
             Term::Literal(_) => false,
         })
     }

@@ -1,10 +1,12 @@
 //! What would an update do? Its operations are carried out one after the other in a transaction
 //! that is thrown away, and what each of them changes is noted.
 
+use super::dataset::{Dataset, Stored};
 use super::graphs::{Graphs, Owner};
 use super::patch::Patch;
 use super::pool::algebra;
 use super::spelling::has_spellings;
+use super::views::Views;
 use super::{CatalogueError, services};
 use oxigraph::sparql::{QueryEvaluationError, QueryResults, QuerySolution, SparqlEvaluator};
 use oxigraph::store::{StorageError, Store, Transaction};
@@ -16,17 +18,19 @@ use spargebra::term::{
     QuadPattern, TermPattern,
 };
 use spargebra::{GraphUpdateOperation, Query, Update};
+use std::sync::Arc;
 
 /// The effect of all operations of an update together.
 pub(super) fn effects(
     store: &Store,
-    evaluator: &dyn Fn() -> SparqlEvaluator,
+    views: Option<&Arc<dyn Views>>,
     update: &Update,
     realm: &Realm<'_>,
 ) -> Result<Patch, CatalogueError> {
-    let mut work = Work { transaction: store.start_transaction()?, patch: Patch::default(), bytes: 0, realm };
+    let transaction = store.start_transaction()?;
+    let mut work = Work { transaction, views, patch: Patch::default(), bytes: 0, realm };
     for operation in &update.operations {
-        work.carry_out(evaluator, operation)?;
+        work.carry_out(operation)?;
     }
     Ok(work.patch)
 }
@@ -71,6 +75,8 @@ impl Realm<'_> {
 
 struct Work<'a> {
     transaction: Transaction<'a>,
+    /// Where the graphs of records come from, unless the store holds them.
+    views: Option<&'a Arc<dyn Views>>,
     patch: Patch,
     /// Of all terms that were added or taken away so far.
     bytes: usize,
@@ -78,11 +84,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn carry_out(
-        &mut self,
-        evaluator: &dyn Fn() -> SparqlEvaluator,
-        operation: &GraphUpdateOperation,
-    ) -> Result<(), CatalogueError> {
+    fn carry_out(&mut self, operation: &GraphUpdateOperation) -> Result<(), CatalogueError> {
         match operation {
             GraphUpdateOperation::InsertData { data } => {
                 data.iter().try_for_each(|quad| self.add(given(quad)))
@@ -95,7 +97,7 @@ impl Work<'_> {
                     Query::Select { dataset: using.clone(), pattern: (**pattern).clone(), base_iri: None };
                 services::refuse(&mut query)?;
                 algebra::check(&query).map_err(|excess| CatalogueError::TooComplex(excess.to_string()))?;
-                let (removed, added) = self.solve(evaluator, query, delete, insert)?;
+                let (removed, added) = self.solve(query, delete, insert)?;
                 // All is taken away before anything is added.
                 removed.into_iter().try_for_each(|quad| self.remove(quad))?;
                 added.into_iter().try_for_each(|quad| self.add(quad))
@@ -121,7 +123,6 @@ impl Work<'_> {
     /// What the templates give for every solution.
     fn solve(
         &self,
-        evaluator: &dyn Fn() -> SparqlEvaluator,
         query: Query,
         delete: &[GroundQuadPattern],
         insert: &[QuadPattern],
@@ -134,8 +135,17 @@ impl Work<'_> {
             },
             error => CatalogueError::Evaluation(error.to_string()),
         };
-        let prepared = evaluator().for_query(query).on_transaction(&self.transaction);
-        let answer = prepared.execute().map_err(failed)?;
+        let names_graphs = algebra::names_graphs(&query);
+        let prepared = SparqlEvaluator::new().for_query(query);
+        let answer = match self.views {
+            Some(views) if names_graphs.may_be_records(self.realm.graphs) => {
+                let stored = Stored::Transaction(&self.transaction);
+                let dataset = Dataset::new(stored, Arc::clone(views), self.realm.graphs.clone());
+                prepared.on_queryable_dataset(dataset).execute()
+            }
+            _ => prepared.on_transaction(&self.transaction).execute(),
+        };
+        let answer = answer.map_err(failed)?;
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         if let QueryResults::Solutions(solutions) = answer {
             for solution in solutions {

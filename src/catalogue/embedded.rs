@@ -2,12 +2,12 @@
 //! without its HTTP client.
 
 use super::backend::{Backend, GraphNames, Quads, Row, Selection};
+use super::dataset::{Dataset as Layered, Stored};
 use super::effects::{self, Realm};
 use super::patch::Patch;
-use super::results::{self, Answer};
-use super::dataset::Dataset as Layered;
-use super::views::{self, Pattern, View, Views, record_of};
 use super::pool::algebra;
+use super::results::{self, Answer};
+use super::views::{self, Pattern, View, Views, record_of};
 use super::{CatalogueError, Graphs, services, syntax};
 use crate::ontology::sparql_parser;
 use oxigraph::sparql::{PreparedSparqlQuery, QueryEvaluationError, QueryResults, SparqlEvaluator};
@@ -52,7 +52,9 @@ impl Records {
     /// Statements of record graphs; whether the selection can be of anything else, too.
     fn quads(&self, selection: &Selection) -> Result<(Quads<'static>, bool), CatalogueError> {
         let of_graph = match &selection.graph {
-            Some(GraphName::NamedNode(name)) if name.as_str().starts_with(&self.graphs.records()) => Some(name),
+            Some(GraphName::NamedNode(name)) if name.as_str().starts_with(&self.graphs.records()) => {
+                Some(name)
+            }
             Some(_) => return Ok((Box::new(std::iter::empty()), true)),
             None => None,
         };
@@ -63,11 +65,14 @@ impl Records {
         };
         let node = of_graph.map(NamedNode::as_str).or_else(|| {
             let nodes = [&pattern.subject, &pattern.object].into_iter().flatten();
-            nodes.filter_map(|node| match node {
-                Term::NamedNode(node) if node.as_str().starts_with(&self.graphs.records()) => Some(node.as_str()),
-                _ => None,
-            })
-            .next()
+            nodes
+                .filter_map(|node| match node {
+                    Term::NamedNode(node) if node.as_str().starts_with(&self.graphs.records()) => {
+                        Some(node.as_str())
+                    }
+                    _ => None,
+                })
+                .next()
         });
         let is_mixed = of_graph.is_none();
         let Some(node) = node else {
@@ -165,7 +170,8 @@ impl Embedded {
     ) -> Result<QueryResults<'static>, QueryEvaluationError> {
         match &self.records {
             Some(Records { views, graphs }) if names_records(graphs) => {
-                let dataset = Layered::new(self.store.clone(), Arc::clone(views), graphs.clone());
+                let dataset =
+                    Layered::new(Stored::Store(self.store.clone()), Arc::clone(views), graphs.clone());
                 prepared.on_queryable_dataset(dataset).execute()
             }
             _ => prepared.on_store(&self.store).execute(),
@@ -301,7 +307,7 @@ impl Backend for Embedded {
     }
 
     fn effects(&self, update: &spargebra::Update, realm: &Realm<'_>) -> Result<Patch, CatalogueError> {
-        effects::effects(&self.store, &SparqlEvaluator::new, update, realm)
+        effects::effects(&self.store, self.records.as_ref().map(|records| &records.views), update, realm)
     }
 
     fn apply(&self, patch: &Patch) -> Result<(), CatalogueError> {
@@ -402,8 +408,9 @@ impl Backend for Embedded {
         if union {
             prepared.dataset_mut().set_default_graph_as_union();
         }
-        let QueryResults::Solutions(mut solutions) =
-            self.execute(prepared, |graphs| union || names_graphs.may_be_records(graphs)).map_err(evaluation)?
+        let QueryResults::Solutions(mut solutions) = self
+            .execute(prepared, |graphs| union || names_graphs.may_be_records(graphs))
+            .map_err(evaluation)?
         else {
             return Err(CatalogueError::Evaluation("it is not a SELECT".to_owned()));
         };

@@ -176,8 +176,7 @@ pub fn open(
     lock.read_to_string(&mut said)?;
     let mut store = Embedded::open_snapshot(&home.join(STORE))?;
     let records = home.join(RECORDS);
-    if let Some((open, graphs)) = views
-    {
+    if let Some((open, graphs)) = views {
         let views = if records.exists() { Some(open(&records)?) } else { None };
         store = store.named(graphs, views);
     }

@@ -18,7 +18,7 @@ pub(super) fn has_spellings(quad: &Quad) -> bool {
 }
 
 /// Spells a value as the store would give it back.
-pub(super) fn respell(term: &mut Term) {
+pub fn respell(term: &mut Term) {
     if let Term::Literal(literal) = term
         && literal.language().is_none()
         && literal.datatype() != xsd::STRING

@@ -221,7 +221,7 @@ fn in_order<T: Send + 'static>(
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use oxrdf::Literal;
     use std::collections::BTreeMap;
@@ -229,10 +229,10 @@ pub(super) mod tests {
 
     /// Records in memory, and how often one was computed.
     #[derive(Default)]
-    pub struct Shelf {
-        pub records: BTreeMap<(String, String), Vec<Triple>>,
-        pub base: String,
-        pub computed: Arc<AtomicUsize>,
+    struct Shelf {
+        records: BTreeMap<(String, String), Vec<Triple>>,
+        base: String,
+        computed: Arc<AtomicUsize>,
     }
 
     impl Shelf {
@@ -288,7 +288,7 @@ pub(super) mod tests {
     }
 
     /// Records `0` to `count` of source `s`, each with a label and a number.
-    pub fn shelf(base: &str, count: usize) -> Shelf {
+    fn shelf(base: &str, count: usize) -> Shelf {
         let mut shelf = Shelf { base: base.to_owned(), ..Shelf::default() };
         for number in 0..count {
             let name = shelf.name("s", &number.to_string());
@@ -310,7 +310,8 @@ pub(super) mod tests {
         let pattern =
             Pattern { object: Some(Literal::from("label 3".to_owned()).into()), ..Pattern::default() };
         let hits: Vec<Hit> = scan(shelf.census().unwrap(), pattern).map(Result::unwrap).collect();
-        let all = shelf.records.iter().filter(|(_, triples)| triples[1].object.to_string().contains("label 3"));
+        let all =
+            shelf.records.iter().filter(|(_, triples)| triples[1].object.to_string().contains("label 3"));
         let expected: Vec<NamedNode> = all.map(|((source, id), _)| shelf.name(source, id)).collect();
         assert_eq!(hits.iter().map(|hit| hit.view.name.clone()).collect::<Vec<_>>(), expected);
         assert!(hits.iter().all(|hit| hit.places == [1]));

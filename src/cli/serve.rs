@@ -6,7 +6,9 @@ use anyhow::Context;
 use pinakes::catalogue::pool;
 use pinakes::catalogue::snapshot;
 use pinakes::config::Federation;
-use pinakes::pipeline::{Served, Serving, check_federation, federating, open_views, searching, write_for_server};
+use pinakes::pipeline::{
+    Served, Serving, check_federation, federating, open_views, searching, write_for_server,
+};
 use pinakes::serve::{Limits, Role, Server, Settings, api, read_host, read_origin};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;

@@ -21,7 +21,7 @@ pub fn concepts(backend: &dyn Backend, graphs: &Graphs) -> Result<Concepts, Cata
     for vocabulary in loaded(backend, graphs)? {
         gathering.vocabulary(&vocabulary.into())?;
     }
-    gathering.authorities(&Around { backend, graphs })?;
+    gathering.authorities(&Around { backend, graphs, spool: None })?;
     Ok(gathering.concepts)
 }
 

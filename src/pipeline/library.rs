@@ -72,7 +72,7 @@ impl Shelves {
     ) -> Result<T, Refusal> {
         let (_, catalogue) = self.reader.catalogue().map_err(|error| refusal(error.into()))?;
         let bounded = Bounded::new(&catalogue, effort, MOST_READ);
-        let around = Around { backend: &bounded, graphs: self.reader.graphs() };
+        let around = Around { backend: &bounded, graphs: self.reader.graphs(), spool: None };
         ask(&around).map_err(|error| refusal(error.into()))
     }
 

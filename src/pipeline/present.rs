@@ -1,5 +1,6 @@
 //! One record, shown as received, as decoded, as statements.
 
+use super::record_views::provenance;
 use super::session::decode_entry;
 use super::{PipelineError, Session};
 use crate::archive::Entry;
@@ -35,8 +36,11 @@ pub fn show(
     let Some(chosen) = session.archive.version(source, id, number)? else { return Ok(None) };
     let Some(entry) = session.archive.entry(chosen.sequence)? else { return Ok(None) };
     let record = decode_entry(&entry);
-    let triples = session.triples(&entry).filter(|_| !chosen.withdrawn).unwrap_or_default();
     let graphs = &session.home.graphs;
+    let mut triples = session.triples(&entry).filter(|_| !chosen.withdrawn).unwrap_or_default();
+    if !triples.is_empty() {
+        triples.push(provenance(graphs, &entry));
+    }
     let selection = Selection {
         subject: Some(graphs.record(source, id).into()),
         predicate: Some(pin::MERGE_STATUS.into_owned()),

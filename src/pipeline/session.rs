@@ -2,12 +2,12 @@
 
 use super::described::Describing;
 use super::intake;
-use super::resolve::Questionnaire;
 use super::record_views::{self, RecordViews};
+use super::resolve::Questionnaire;
 use super::store_writer::{self, Pending};
 use super::{PipelineError, Watch};
-use crate::catalogue::CatalogueError;
 use crate::archive::{Archive, Entry, Kind};
+use crate::catalogue::CatalogueError;
 use crate::catalogue::{Catalogue, Views};
 use crate::concordance::{Concordances, Source};
 use crate::config::{Home, Lock, LockError};
@@ -218,7 +218,9 @@ impl Opened {
     }
 
     fn read_only(home: &Home, archive: Archive) -> Result<Self, PipelineError> {
-        Self::new(home, archive, |views| Catalogue::open_read_only(&home.directory, home.graphs.clone(), views))
+        Self::new(home, archive, |views| {
+            Catalogue::open_read_only(&home.directory, home.graphs.clone(), views)
+        })
     }
 
     fn without_store(home: &Home, archive: Archive) -> Result<Self, PipelineError> {

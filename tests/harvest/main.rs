@@ -128,7 +128,7 @@ fn s3_7_each_record_says_where_it_came_from() {
     let raw = desk.run(&format!("pinakes record show --raw repo {id}")).ok().text();
     assert!(raw.contains("<record") && raw.contains(&id), "{raw}");
     let query = "SELECT ?source ?agent ?time WHERE { GRAPH ?g { \
-         ?record <http://www.w3.org/ns/prov#wasGeneratedBy> ?run . \
+         ?record <http://www.w3.org/ns/prov#wasGeneratedBy> ?run } GRAPH <provenance> { \
          ?run <http://www.w3.org/ns/prov#used> ?source ; <http://www.w3.org/ns/prov#wasAssociatedWith> ?agent ; \
               <http://www.w3.org/ns/prov#endedAtTime> ?time } }";
     let rows = desk.run(&format!("pinakes query --format csv -e '{query}'")).ok().text();

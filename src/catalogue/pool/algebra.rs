@@ -6,10 +6,10 @@
 use crate::catalogue::Graphs;
 use oxrdf::NamedNode;
 use spargebra::Query;
-use spargebra::term::NamedNodePattern;
 use spargebra::algebra::{
     AggregateExpression, Expression, GraphPattern, OrderExpression, PropertyPathExpression,
 };
+use spargebra::term::NamedNodePattern;
 
 /// Patterns, expressions and steps of paths.
 pub(in crate::catalogue) const NODE_LIMIT: usize = 5_000;
@@ -264,7 +264,9 @@ mod tests {
         let records = |text: &str| {
             names_graphs(&SparqlParser::new().parse_query(text).unwrap()).may_be_records(&graphs)
         };
-        assert!(!records("SELECT * { ?s ?p ?o FILTER EXISTS { GRAPH <https://c.example/rules> { ?s ?p 1 } } }"));
+        assert!(!records(
+            "SELECT * { ?s ?p ?o FILTER EXISTS { GRAPH <https://c.example/rules> { ?s ?p 1 } } }"
+        ));
         assert!(!records("SELECT * FROM <https://c.example/sources> { ?s ?p ?o }"));
         for text in [
             "SELECT * { GRAPH ?g { ?s ?p ?o } }",

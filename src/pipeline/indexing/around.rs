@@ -7,6 +7,7 @@ use super::near::Near;
 use crate::catalogue::{Backend, CatalogueError, Graphs, Selection, described};
 use crate::ontology::{bf, pin, rdf, rdfs, skos};
 use crate::pipeline::Kind;
+use crate::pipeline::resolve::Spool;
 use oxrdf::{GraphName, NamedNode, NamedNodeRef, Term, Triple};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
@@ -23,6 +24,13 @@ const MOST: usize = 1000;
 pub struct Around<'a> {
     pub backend: &'a dyn Backend,
     pub graphs: &'a Graphs,
+    /// The whole master, where it is at hand in a quicker place.
+    pub(in crate::pipeline) spool: Option<&'a Spool>,
+}
+
+/// Whether a property says what an agent or a subject is, or what it is called.
+pub(in crate::pipeline) fn is_of_named(property: NamedNodeRef<'_>) -> bool {
+    OF_NAMED.contains(&property)
 }
 
 impl Around<'_> {
@@ -50,6 +58,9 @@ impl Around<'_> {
 
     /// What an agent or a subject is, and what it is called.
     fn names_of(&self, named: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+        if let Some((spool, key)) = self.spool.zip(self.key(named.as_str())) {
+            return Ok(spool.names(key)?);
+        }
         let mut triples = Vec::new();
         for predicate in OF_NAMED {
             let selection = Selection {
@@ -91,7 +102,16 @@ impl Around<'_> {
         Kind::from_name(kind).filter(|_| is_id)
     }
 
+    fn key(&self, iri: &str) -> Option<(Kind, u64)> {
+        let kind = self.kind(iri)?;
+        let id = iri.rsplit_once('/').map(|(_, id)| id)?;
+        Some((kind, u64::from_str_radix(id, 16).ok()?))
+    }
+
     fn own(&self, iri: &NamedNode) -> Result<Vec<Triple>, CatalogueError> {
+        if let Some((spool, key)) = self.spool.zip(self.key(iri.as_str())) {
+            return Ok(spool.about(key)?);
+        }
         let quads = described(self.backend, iri, &GraphName::DefaultGraph)?;
         Ok(quads.into_iter().map(Triple::from).collect())
     }

@@ -17,9 +17,11 @@ mod near;
 mod tests;
 
 pub use around::Around;
+pub(super) use around::is_of_named;
 pub(super) use documents::document;
 pub use near::Near;
 
+use super::resolve::Spool;
 use super::{Kind, PipelineError, Session, Watch};
 use crate::catalogue::Selection;
 use crate::index::{BUDGET, Document, Index, IndexError, Request, Shown, Writer};
@@ -86,18 +88,19 @@ pub fn index_folder(directory: &Path) -> PathBuf {
 
 /// Makes the index anew, of the master, or of the records while there is none.
 pub fn rebuild_index(session: &Session, watch: &mut dyn Watch) -> Result<Indexed, PipelineError> {
-    let indexed = Indexing::new(session)?.anew(watch)?;
+    let indexed = Indexing::new(session, None)?.anew(watch)?;
     super::resolve::forget_marks(&session.home)?;
     Ok(indexed)
 }
 
-/// Brings the index up to the entries that are marked.
+/// Brings the index up to the entries that are marked; the first master may be at hand.
 pub(super) fn follow(
     session: &Session,
     marks: Marks,
+    spool: Option<&Spool>,
     watch: &mut dyn Watch,
 ) -> Result<Indexed, PipelineError> {
-    let indexing = Indexing::new(session)?;
+    let indexing = Indexing::new(session, spool)?;
     match (Index::open(&index_folder(&session.home.directory)), marks) {
         (Ok(index), Marks::Entries(marked))
             if index.position()?.is_some_and(|at| at <= indexing.position) =>
@@ -142,8 +145,8 @@ struct Indexing<'a> {
 }
 
 impl<'a> Indexing<'a> {
-    fn new(session: &'a Session) -> Result<Self, PipelineError> {
-        let around = Around { backend: session.catalogue.backend(), graphs: &session.home.graphs };
+    fn new(session: &'a Session, spool: Option<&'a Spool>) -> Result<Self, PipelineError> {
+        let around = Around { backend: session.catalogue.backend(), graphs: &session.home.graphs, spool };
         let documents = Documents::new(around, &session.archive, session.concordances())?;
         Ok(Self { session, around, documents, position: session.archive.last_sequence()? })
     }
@@ -165,7 +168,14 @@ impl<'a> Indexing<'a> {
         writer.clear()?;
         let mut indexed = Indexed { anew: true, ..Indexed::default() };
         watch.begin("indexing", None);
-        let mut names = self.names()?;
+        let mut names: Box<dyn Iterator<Item = Result<NamedNode, PipelineError>>> = match self.around.spool {
+            Some(spool) => {
+                let graphs = &self.session.home.graphs;
+                let keys = spool.order().iter().filter(|(kind, _)| *kind != Kind::Item);
+                Box::new(keys.map(|(kind, id)| Ok(graphs.entry(kind.name(), *id))))
+            }
+            None => Box::new(self.names()?),
+        };
         loop {
             let batch: Vec<NamedNode> = names.by_ref().take(BATCH).collect::<Result<_, PipelineError>>()?;
             if batch.is_empty() {

@@ -35,6 +35,9 @@ const REFUSED: TableDefinition<u64, &[u8]> = TableDefinition::new("refused");
 const UNINDEXED: TableDefinition<(u8, u64), ()> = TableDefinition::new("unindexed");
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 
+/// How many records were read since the last run, as they came in.
+pub(super) const READ: &str = "read";
+
 /// Pages held in memory.
 const CACHE: usize = 128 * 1024 * 1024;
 
@@ -133,7 +136,9 @@ impl Cache {
 
     /// Takes up what was read while records came in, or were mapped again.
     pub fn take(&self, news: &[ReadingNews]) -> Result<(), PipelineError> {
+        let before = self.number(READ)?;
         self.write(|tables| {
+            tables.set_number(READ, before + news.len() as u64)?;
             for ReadingNews { key, reading, is_remapped } in news {
                 match reading {
                     Some(reading) => tables.set_reading(key, reading)?,

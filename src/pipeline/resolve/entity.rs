@@ -401,7 +401,10 @@ impl Walk<'_, '_> {
         lines.sort_unstable();
         lines.dedup();
         let hash = xxhash_rust::xxh3::xxh3_64(lines.join("\n").as_bytes());
-        let name = NamedNode::new_unchecked(format!("{own}#{}-{hash:016x}", class_name(said.iter().chain(&left_out))));
+        let name = NamedNode::new_unchecked(format!(
+            "{own}#{}-{hash:016x}",
+            class_name(said.iter().chain(&left_out))
+        ));
         self.out
             .extend(said.into_iter().map(|(predicate, object)| Triple::new(name.clone(), predicate, object)));
         name

@@ -436,9 +436,6 @@ impl<'a> Merging<'a> {
         };
         say(&merge, rdf::TYPE, pin::MERGE.into_owned().into());
         say(&merge, pin::ENTRY, entry.clone().into());
-        for member in members {
-            say(&merge, pin::MEMBER, self.node(graphs, *member).into());
-        }
         say(&merge, prov::WAS_ASSOCIATED_WITH, graphs.agent(super::AGENT).into());
         for (property, value, member, reason) in preferences {
             let hash = xxhash_rust::xxh3::xxh3_64(property.as_str().as_bytes());

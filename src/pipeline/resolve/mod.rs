@@ -31,6 +31,7 @@ mod reviewing;
 mod scope;
 mod searching;
 mod showing;
+mod spool;
 mod survey;
 mod texts;
 mod truth;
@@ -38,6 +39,7 @@ mod understanding;
 mod waiting;
 mod writing;
 
+pub(super) use cache::{Cache, ReadingNews, record_key};
 pub use checking::{ResolveText, TypedText, resolve_texts};
 pub use deciding::{Decided, LeftBehind, Undone, Wish, Wishing, decide, take_down};
 pub use decisions::{Act, Decision, Named, Numbered, decisions};
@@ -52,11 +54,11 @@ pub use reviewing::{Queue, Reviewed, Sketch, Waiting, review};
 pub use showing::{
     ShownComparison, ShownEntry, ShownPair, ShownPreference, ShownType, ShownValue, show_entry,
 };
+pub(super) use spool::Spool;
 pub use survey::{
     Contradiction, Sample, SampleRequest, SampledPair, Survey, SurveyRequest, SurveyedEntry, SurveyedMerge,
     sample, survey,
 };
-pub(super) use cache::{Cache, ReadingNews, record_key};
 pub(super) use texts::Questionnaire;
 pub use waiting::count_waiting;
 
@@ -233,17 +235,22 @@ pub fn resolve(
         naming: &naming,
         people_are_silent: session.catalogue.people().is_silent()?,
     };
-    writer.write(&merging, &decided, &mut resolved, watch)?;
+    let spool = writer.write(&merging, &decided, &mut resolved, watch)?;
     if !request.dry_run {
         cache.write(|tables| causes.note(tables))?;
-        follow_with_index(session, &cache, watch)?;
+        follow_with_index(session, &cache, spool.as_ref(), watch)?;
     }
     Ok(resolved)
 }
 
 /// Lets the full-text index follow what was written; what a killed run left to do is done, too.
-fn follow_with_index(session: &Session, cache: &Cache, watch: &mut dyn Watch) -> Result<(), PipelineError> {
-    indexing::follow(session, marks_in(cache, &session.home)?, watch)?;
+fn follow_with_index(
+    session: &Session,
+    cache: &Cache,
+    spool: Option<&Spool>,
+    watch: &mut dyn Watch,
+) -> Result<(), PipelineError> {
+    indexing::follow(session, marks_in(cache, &session.home)?, spool, watch)?;
     clear_marks(cache)
 }
 

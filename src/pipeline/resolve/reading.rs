@@ -5,7 +5,7 @@
 //! queries are compiled once and asked of one graph at a time ([`pinakes_ask`]), so a record costs some
 //! dozens of microseconds however large the catalogue is.
 
-use super::cache::{Cache, Digest, Reading, Row, record_key};
+use super::cache::{Cache, Digest, READ, Reading, Row, record_key};
 use super::entity::{Description, relative};
 use super::texts::{Questionnaire, Texts};
 use super::{PipelineError, ResolveError};
@@ -29,7 +29,7 @@ const BATCH_BYTES: usize = 32 * 1024 * 1024;
 pub struct Read {
     /// Records there are.
     pub records: u64,
-    /// Records that were read anew.
+    /// Records that were read since the last run, or are read now.
     pub read: u64,
     /// Records that are no more.
     pub gone: u64,
@@ -74,10 +74,10 @@ pub(super) fn refresh(
         cache.write(|tables| gone.iter().try_for_each(|key| tables.forget_reading(key)))?;
     }
     drop((kept, known));
-    done.read = due.len() as u64;
+    done.read = due.len() as u64 + cache.number(READ)?;
     // In the order of the archive, so that a block is read once.
     due.sort_unstable();
-    watch.begin("reading records", Some(done.read));
+    watch.begin("reading records", Some(due.len() as u64));
     let mut due = due.into_iter();
     let mut read = 0;
     loop {
@@ -102,7 +102,9 @@ pub(super) fn refresh(
                 texts.questionnaire.read(&session.home.graphs, entry, &triples, room)
             })
             .collect::<Result<_, _>>()?;
-        cache.write(|tables| read_now.iter().try_for_each(|(key, reading)| tables.set_reading(key, reading)))?;
+        cache.write(|tables| {
+            read_now.iter().try_for_each(|(key, reading)| tables.set_reading(key, reading))
+        })?;
         read += batch.len() as u64;
         watch.advance(read, read);
     }
@@ -154,7 +156,12 @@ impl Questionnaire {
                 };
                 let (Some(feature), Some(value)) = (feature, value) else { return };
                 let value = relative(name.as_str(), text(value));
-                rows.push(Row { entity, asked: question.asked, feature: feature.into(), value: value.into() });
+                rows.push(Row {
+                    entity,
+                    asked: question.asked,
+                    feature: feature.into(),
+                    value: value.into(),
+                });
             });
             answered.map_err(|error| {
                 ResolveError::Text(format!("the query of `{}` fails: {error}", question.asked.name()))

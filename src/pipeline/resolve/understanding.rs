@@ -5,7 +5,8 @@
 use super::entity::Kind;
 use super::preferring;
 use super::texts::{
-    EntryRule, LevelRule, NodeCondition, ProfileText, Question, Questionnaire, Role, Stays, Text, Texts, WORDS,
+    EntryRule, LevelRule, NodeCondition, ProfileText, Question, Questionnaire, Role, Stays, Text, Texts,
+    WORDS,
 };
 use crate::archive::PayloadHash;
 use crate::catalogue::guard;

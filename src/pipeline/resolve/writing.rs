@@ -7,12 +7,13 @@
 //! marks what is about to be written before, and notes it after the store is flushed; so a run after
 //! a kill looks at these entries again and trusts nothing about them.
 
-use super::cache::{Cache, Digest, EntryKey, RecordKey, record_key};
+use super::cache::{Cache, Digest, EntryKey, READ, RecordKey, record_key};
 use super::decisions::{Act, Numbered};
 use super::entities::Entities;
 use super::grouping::Groups;
 use super::merging::{Merged, Merging, decimal};
 use super::naming::Naming;
+use super::spool::Spool;
 use super::texts::Texts;
 use super::{PipelineError, ResolveError, Resolved};
 use crate::archive::PayloadHash;
@@ -65,24 +66,25 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Writes what is due, or only counts it.
+    /// Writes what is due, or only counts it. The first master comes back for the index.
     pub fn write(
         &self,
         merging: &Merging<'_>,
         decided: &[Numbered],
         resolved: &mut Resolved,
         watch: &mut dyn Watch,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<Option<Spool>, PipelineError> {
         let known = self.cache.entries()?;
         let due = self.due(merging, &known)?;
         resolved.removed = due.removed.len() as u64;
         resolved.new = due.entries.iter().filter(|key| !known.contains_key(key)).count() as u64;
         if resolved.dry_run {
             resolved.changed = due.entries.len() as u64 - resolved.new;
-            return Ok(());
+            return Ok(None);
         }
+        let mut spool = None;
         if known.is_empty() {
-            self.load(merging, &due, watch)?;
+            spool = self.load(merging, &due, watch)?;
         } else {
             resolved.changed = self.change(merging, &due, &known, watch)?;
         }
@@ -99,10 +101,11 @@ impl Writer<'_> {
             tables.set_review(&super::reviewing::pairs(self.entities, self.groups, self.texts))?;
             tables.set_refused(&super::refusing::refusals(self.entities, self.groups))?;
             tables.set_number(UP_TO, position)?;
+            tables.set_number(READ, 0)?;
             tables.set_number(LOADING, 0)
         })?;
         self.session.catalogue.note(position)?;
-        Ok(())
+        Ok(spool)
     }
 
     /// Entries with other members than before; entries of records that say or name something else
@@ -150,8 +153,15 @@ impl Writer<'_> {
     }
 
     /// The first master, all or nothing.
-    fn load(&self, merging: &Merging<'_>, due: &Due, watch: &mut dyn Watch) -> Result<(), PipelineError> {
+    fn load(
+        &self,
+        merging: &Merging<'_>,
+        due: &Due,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Spool>, PipelineError> {
         let backend = self.session.catalogue.backend();
+        // What people wrote is in the store alone.
+        let mut spool = if self.people_are_silent { self.spool() } else { None };
         let resolution = GraphName::from(self.session.home.graphs.resolution());
         let people = self.session.catalogue.people().all()?;
         if self.cache.number(LOADING)? > 0 || self.session.catalogue.has_master()? {
@@ -181,6 +191,12 @@ impl Writer<'_> {
                 &due.entries,
                 |merged| {
                     written.push((merged.key, merged.hashes));
+                    if let Some(open) = &mut spool
+                        && let Err(error) = open.put(merged.key, &merged.quads)
+                    {
+                        tracing::info!("the index will be made from the store: {error}");
+                        spool = None;
+                    }
                     piece.extend(people.without_removed(merged.quads)?);
                     if piece.len() >= PIECE {
                         sender.send(Ok(std::mem::take(&mut piece))).map_err(|_| gone())?;
@@ -206,7 +222,14 @@ impl Writer<'_> {
         backend.flush()?;
         self.cache.write(|tables| {
             written.iter().try_for_each(|(key, hashes)| tables.set_entry(*key, Some(*hashes)))
-        })
+        })?;
+        Ok(spool.and_then(|mut spool| spool.flush().is_ok().then_some(spool)))
+    }
+
+    /// A place for entries on their way to the index; without it the index is made from the store.
+    fn spool(&self) -> Option<Spool> {
+        let folder = self.session.home.directory.join(Cache::FOLDER);
+        Spool::new(&folder, &self.session.home.graphs).ok()
     }
 
     /// Puts changed entries in the place of what is there; says how many.
