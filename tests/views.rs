@@ -119,7 +119,10 @@ fn a_register_that_is_missing_or_damaged_is_made_again() {
     let expected = desk.canonical(CATALOGUE);
     let spoil: [&dyn Fn(); 3] = [
         &|| std::fs::remove_dir_all(&register).unwrap(),
-        &|| std::fs::write(register.join("manifest.json"), "{").unwrap(),
+        &|| {
+            std::fs::create_dir_all(&register).unwrap();
+            std::fs::write(register.join("manifest.json"), "{").unwrap();
+        },
         &|| {
             std::fs::remove_dir_all(&register).unwrap();
             desk.run(&format!("cp -r {}/register {}", before.path().display(), register.display())).ok();

@@ -15,6 +15,8 @@ pub struct Selection {
     pub predicate: Option<NamedNode>,
     pub object: Option<Term>,
     pub graph: Option<GraphName>,
+    /// Records that nothing here names are left where they are: no scan of all of them.
+    pub is_near: bool,
 }
 
 /// A stream of statements.

@@ -65,7 +65,9 @@ fn refused<T>() -> Result<T, CatalogueError> {
 impl Backend for Bounded<'_> {
     fn quads(&self, selection: &Selection) -> Result<Quads<'_>, CatalogueError> {
         self.effort.check()?;
-        let quads = self.backend().quads(selection)?;
+        // A scan of all records could not be ended in between.
+        let selection = Selection { is_near: true, ..selection.clone() };
+        let quads = self.backend().quads(&selection)?;
         Ok(Box::new(quads.map(|quad| self.step().and(quad))))
     }
 

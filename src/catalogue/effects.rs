@@ -232,6 +232,12 @@ impl Work<'_> {
         for graph in &graphs {
             self.realm.check_emptying(graph)?;
         }
+        if matches!(target, GraphTarget::AllGraphs | GraphTarget::NamedGraphs)
+            && let Some(views) = self.views
+            && views.census()?.records() > 0
+        {
+            self.realm.check(&NamedNode::new_unchecked(self.realm.graphs.records()).into())?;
+        }
         for graph in graphs {
             let quads: Vec<Quad> = self
                 .transaction

@@ -76,6 +76,9 @@ impl Records {
         });
         let is_mixed = of_graph.is_none();
         let Some(node) = node else {
+            if selection.is_near {
+                return Ok((Box::new(std::iter::empty()), is_mixed));
+            }
             let hits = views::scan(self.views.census()?, pattern);
             let quads = hits.flat_map(|hit| match hit {
                 Ok(hit) => quads_of(&hit.view, &hit.places).into_iter().map(Ok).collect::<Vec<_>>(),

@@ -135,6 +135,11 @@ impl Session {
         let mut session = opened.assemble(home, lock);
         super::holdings::renew(&session)?;
         catch_up(&session, watch)?;
+        // One that never held anything is about to.
+        if session.catalogue.holds_records()?.is_none() {
+            let stored = session.home.settings.records.stored;
+            session.catalogue.backend().set(Catalogue::layout(&session.home.graphs, stored))?;
+        }
         super::following::follow_rules(&session, watch)?;
         if !super::sources::mirror_sources(&session)? {
             SAID.call_once(|| {

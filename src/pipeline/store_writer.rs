@@ -92,6 +92,8 @@ impl Pending {
                 // What never was there is not missed.
                 if known || entry.kind == Kind::Withdrawal {
                     self.news.withdrawn(entry);
+                    let (run, graph) = (graphs.run(entry.run), graphs.provenance());
+                    self.added.push(Quad::new(name.clone(), prov::WAS_INVALIDATED_BY, run, graph));
                 }
                 if self.stores_records {
                     self.rewritten.push((name, None));

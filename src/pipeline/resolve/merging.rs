@@ -9,6 +9,7 @@ use super::cache::EntryKey;
 use super::entities::{Entities, Number};
 use super::entity::{Description, Kind};
 use super::grouping::{Following, Ground, Groups, Level};
+use super::growth::Growth;
 use super::naming::Naming;
 use super::preferring::{Candidate, Preferring, Standing};
 use super::texts::{ProfileText, Texts};
@@ -37,6 +38,25 @@ pub(super) struct Merged {
     /// Of its members, and of its statements.
     pub hashes: (u64, u64),
     pub quads: Vec<Quad>,
+}
+
+/// What new members add to an entry that keeps all it has.
+pub(super) struct Added {
+    pub key: EntryKey,
+    /// Of all its members.
+    pub members: u64,
+    /// What the new ones call it.
+    pub labels: Vec<Term>,
+    /// What they say of it beside that, and that they are members.
+    pub quads: Vec<Quad>,
+    /// All that is said of how the entry came to be.
+    pub resolution: Vec<Quad>,
+}
+
+/// An entry that was made.
+pub(super) enum Made {
+    Whole(Merged),
+    Added(Added),
 }
 
 /// What one member gives to its entry.
@@ -206,18 +226,21 @@ impl<'a> Merging<'a> {
         root.and_then(|root| self.following.get(root)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Makes the entries of `wanted`, each once, in the order in which they are complete.
+    /// Makes the entries of `wanted`, each once, in the order in which they are complete; of those in
+    /// `growth` only what their new members add.
     pub fn each(
         &self,
         wanted: &FxHashSet<EntryKey>,
-        mut each: impl FnMut(Merged) -> Result<(), PipelineError>,
+        growth: &Growth,
+        mut each: impl FnMut(Made) -> Result<(), PipelineError>,
         mut progress: impl FnMut(u64),
     ) -> Result<(), PipelineError> {
         // Which records have a member of a wanted entry.
         let mut records: Vec<u32> = Vec::new();
         let mut missing: FxHashMap<EntryKey, usize> = FxHashMap::default();
         for key in wanted {
-            let Some(members) = self.naming.members.get(key) else { continue };
+            let grown = growth.members.get(key);
+            let Some(members) = grown.or_else(|| self.naming.members.get(key)) else { continue };
             missing.insert(*key, members.len());
             records.extend(
                 members.iter().filter_map(|member| Some(self.entities.all.get(*member as usize)?.record)),
@@ -242,8 +265,10 @@ impl<'a> Merging<'a> {
             for (_, sequence, record) in some {
                 read.push((*record, self.session.archive.entry(*sequence)?));
             }
-            let given: Vec<Vec<(EntryKey, Contribution)>> =
-                read.into_par_iter().map(|(record, entry)| self.of_record(record, entry, wanted)).collect();
+            let given: Vec<Vec<(EntryKey, Contribution)>> = read
+                .into_par_iter()
+                .map(|(record, entry)| self.of_record(record, entry, wanted, growth))
+                .collect();
             let mut complete = Vec::new();
             for (key, contribution) in given.into_iter().flatten() {
                 let gathered = waiting.entry(key).or_default();
@@ -254,9 +279,14 @@ impl<'a> Merging<'a> {
                     complete.push((key, gathered.members));
                 }
             }
-            let merged: Vec<Merged> =
-                complete.into_par_iter().map(|(key, gathered)| self.merge(key, gathered)).collect();
-            merged.into_iter().try_for_each(&mut each)?;
+            let made: Vec<Made> = complete
+                .into_par_iter()
+                .map(|(key, gathered)| match growth.members.contains_key(&key) {
+                    true => Made::Added(self.add(key, &gathered)),
+                    false => Made::Whole(self.merge(key, gathered)),
+                })
+                .collect();
+            made.into_iter().try_for_each(&mut each)?;
             done += some.len() as u64;
             progress(done);
         }
@@ -279,6 +309,7 @@ impl<'a> Merging<'a> {
         record: u32,
         entry: Option<Entry>,
         wanted: &FxHashSet<EntryKey>,
+        growth: &Growth,
     ) -> Vec<(EntryKey, Contribution)> {
         let Some((source, id)) = self.entities.records.get(record as usize) else { return Vec::new() };
         let graphs = &self.session.home.graphs;
@@ -303,6 +334,9 @@ impl<'a> Merging<'a> {
         let mut given = Vec::new();
         for number in range.clone() {
             let Some(key) = key(number).filter(|key| wanted.contains(key)) else { continue };
+            if growth.is_known(key, number) {
+                continue;
+            }
             let node = self.entities.name(number).2;
             let entry = graphs.entry(key.0.name(), key.1);
             let triples = description.statements(node, &entry, &self.texts.levels, &named);
@@ -312,6 +346,42 @@ impl<'a> Merging<'a> {
             given.push((key, Contribution { number, standing: standing.clone(), said }));
         }
         given
+    }
+
+    /// What new members add to an entry.
+    fn add(&self, key: EntryKey, gathered: &[Contribution]) -> Added {
+        let (kind, id) = key;
+        let graphs = &self.session.home.graphs;
+        let entry = graphs.entry(kind.name(), id);
+        let (mut labels, mut triples) = (Vec::new(), FxHashSet::default());
+        for contribution in gathered {
+            for triple in &contribution.said.triples {
+                let is_own = triple.subject == entry.clone().into();
+                if triple.predicate == rdfs::LABEL && is_own {
+                    labels.push(triple.object.clone());
+                } else {
+                    triples.insert(triple.clone());
+                }
+            }
+            triples.insert(Triple::new(entry.clone(), pin::MEMBER, self.node(graphs, contribution.number)));
+        }
+        let members = self.naming.members.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let mut resolution = Vec::new();
+        self.resolution(key, &entry, members, &[], &mut resolution);
+        let quads = triples.into_iter().map(|triple| triple.in_graph(GraphName::DefaultGraph)).collect();
+        Added { key, members: self.member_hash(members), labels, quads, resolution }
+    }
+
+    /// Properties of which one value is preferred.
+    pub fn single(&self, kind: Kind) -> impl Iterator<Item = &NamedNode> {
+        self.preferring.get(&kind).into_iter().flat_map(|preferring| &preferring.single).map(|(name, _)| name)
+    }
+
+    /// When the run was started that makes a merge what it is.
+    pub fn ended(&self, (kind, id): EntryKey) -> Quad {
+        let graphs = &self.session.home.graphs;
+        let time = Literal::new_typed_literal(self.time, xsd::DATE_TIME);
+        Quad::new(graphs.merge(kind.name(), id), prov::ENDED_AT_TIME.into_owned(), time, graphs.resolution())
     }
 
     /// One entry of what its members give.
@@ -402,19 +472,10 @@ impl<'a> Merging<'a> {
         if is_explained {
             self.resolution(key, &entry, &members, &preferences, &mut quads);
         }
-        // A sum, for the statements have no order.
-        let mut line = String::new();
-        let hash = quads.iter().fold(0_u64, |sum, quad| {
-            line.clear();
-            let _ = write!(line, "{quad}");
-            sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(line.as_bytes()))
-        });
-        let hash = hash.max(1);
+        let hash = hash_of(&quads).max(1);
         // The time is none of what it says: a merge keeps that of the run that made it so.
         if is_explained {
-            let time = Literal::new_typed_literal(self.time, xsd::DATE_TIME);
-            let (merge, graph) = (graphs.merge(kind.name(), id), graphs.resolution());
-            quads.push(Quad::new(merge, prov::ENDED_AT_TIME.into_owned(), time, graph));
+            quads.push(self.ended(key));
         }
         Merged { key, hashes: (self.member_hash(&members), hash), quads }
     }
@@ -531,6 +592,16 @@ impl<'a> Merging<'a> {
         let (source, id, _) = self.entities.name(number);
         graphs.record(source, id)
     }
+}
+
+/// The hash of some statements: a sum, for they have no order.
+pub(super) fn hash_of<'q>(quads: impl IntoIterator<Item = &'q Quad>) -> u64 {
+    let mut line = String::new();
+    quads.into_iter().fold(0_u64, |sum, quad| {
+        line.clear();
+        let _ = write!(line, "{quad}");
+        sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(line.as_bytes()))
+    })
 }
 
 pub(super) fn decimal(number: f64, digits: usize) -> Term {

@@ -18,6 +18,7 @@ mod explaining;
 mod features;
 mod finding;
 mod grouping;
+mod growth;
 mod keeping;
 mod labels;
 mod merging;

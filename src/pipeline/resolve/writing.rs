@@ -11,14 +11,16 @@ use super::cache::{Cache, Digest, EntryKey, READ, RecordKey, record_key};
 use super::decisions::{Act, Numbered};
 use super::entities::Entities;
 use super::grouping::Groups;
-use super::merging::{Merged, Merging, decimal};
+use super::growth::{Change, Growth};
+use super::merging::{Added, Made, Merging, decimal, hash_of};
 use super::naming::Naming;
 use super::spool::Spool;
 use super::texts::Texts;
 use super::{PipelineError, ResolveError, Resolved};
 use crate::archive::PayloadHash;
+use crate::catalogue::spelling::respell;
 use crate::catalogue::{CatalogueError, Selection, Words};
-use crate::ontology::{dcterms, pin, prov, rdf, skos, xsd};
+use crate::ontology::{dcterms, pin, prov, rdf, rdfs, skos, xsd};
 use crate::pipeline::{Session, Watch};
 use oxrdf::{GraphName, Literal, NamedNode, Quad, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,6 +52,10 @@ struct Due {
     removed: Vec<EntryKey>,
     /// Records with what the master is to have of them.
     records: Vec<(Vec<u8>, Digest)>,
+    /// Whether the master has another version of each, or none.
+    changes: Vec<Change>,
+    /// Profiles or weights are others than those by which the master was made.
+    is_other: bool,
     /// Records that are no more.
     gone: Vec<RecordKey>,
 }
@@ -114,6 +120,7 @@ impl Writer<'_> {
     fn due(&self, merging: &Merging<'_>, known: &Known) -> Result<Due, PipelineError> {
         let mut due = Due::default();
         let is_other = self.cache.number(WAYS)? != merging.ways();
+        due.is_other = is_other;
         for (key, members) in &self.naming.members {
             if is_other || known.get(key).is_none_or(|(hash, _)| *hash != merging.member_hash(members)) {
                 due.entries.insert(*key);
@@ -127,9 +134,11 @@ impl Writer<'_> {
             keys.iter().for_each(|(_, id)| text.extend_from_slice(&id.to_le_bytes()));
             let digest = PayloadHash::of(&text).0;
             let key = record_key(source, id);
-            if written.remove(key.as_slice()) != Some(digest) {
+            let before = written.remove(key.as_slice());
+            if before != Some(digest) {
                 due.entries.extend(keys);
                 due.records.push((key, digest));
+                due.changes.push(if before.is_none() { Change::New } else { Change::Other });
             }
         }
         due.gone = written.into_keys().collect();
@@ -189,7 +198,9 @@ impl Writer<'_> {
             let gone = || PipelineError::WriterGone;
             let made = merging.each(
                 &due.entries,
-                |merged| {
+                &Growth::default(),
+                |made| {
+                    let Made::Whole(merged) = made else { return Ok(()) };
                     written.push((merged.key, merged.hashes));
                     if let Some(open) = &mut spool
                         && let Err(error) = open.put(merged.key, &merged.quads)
@@ -249,35 +260,146 @@ impl Writer<'_> {
             batch.removed.extend(self.stored(*key, &words)?);
             batch.entries.push((*key, None));
         }
+        let growth = self.growth(merging, due, known);
         let (mut changed, mut done) = (0, 0);
-        merging.each(
-            &due.entries,
-            |merged: Merged| {
-                done += 1;
-                let before = known.get(&merged.key);
-                if before == Some(&merged.hashes) {
-                    return Ok(());
-                }
-                let words = self.words(merged.key)?;
-                if before.is_some() {
-                    changed += 1;
-                    batch.removed.extend(self.stored(merged.key, &words)?);
-                }
-                batch.entries.push((merged.key, Some(merged.hashes)));
-                batch.added.extend(words.without_removed(merged.quads)?);
-                if batch.added.len() + batch.removed.len() >= AT_ONCE {
-                    self.flush(std::mem::take(&mut batch))?;
-                }
-                watch.advance(done, done);
-                Ok(())
-            },
-            |_| {},
-        )?;
+        // Those that turn out to need all their members.
+        let mut again: FxHashSet<EntryKey> = FxHashSet::default();
+        for (entries, growth) in [(Some(&due.entries), &growth), (None, &Growth::default())] {
+            let rest = std::mem::take(&mut again);
+            merging.each(
+                entries.unwrap_or(&rest),
+                growth,
+                |made| {
+                    match made {
+                        Made::Whole(merged) => {
+                            done += 1;
+                            let before = known.get(&merged.key);
+                            if before == Some(&merged.hashes) {
+                                return Ok(());
+                            }
+                            let words = self.words(merged.key)?;
+                            if before.is_some() {
+                                changed += 1;
+                                batch.removed.extend(self.stored(merged.key, &words)?);
+                            }
+                            batch.entries.push((merged.key, Some(merged.hashes)));
+                            batch.added.extend(words.without_removed(merged.quads)?);
+                        }
+                        Made::Added(added) => {
+                            let key = added.key;
+                            let before = known.get(&key).map_or(0, |(_, statements)| *statements);
+                            if !self.grow(merging, added, before, &mut batch)? {
+                                again.insert(key);
+                                return Ok(());
+                            }
+                            done += 1;
+                            changed += 1;
+                        }
+                    }
+                    if batch.added.len() + batch.removed.len() >= AT_ONCE {
+                        self.flush(std::mem::take(&mut batch))?;
+                    }
+                    watch.advance(done, done);
+                    Ok(())
+                },
+                |_| {},
+            )?;
+        }
         batch.removed.extend(self.stored_forwarding()?);
         batch.added.extend(self.forwarding()?);
         self.flush(batch)?;
         watch.end();
         Ok(changed)
+    }
+
+    /// Entries of which only what new members add has to be written.
+    fn growth(&self, merging: &Merging<'_>, due: &Due, known: &Known) -> Growth {
+        let mut growth = Growth::default();
+        // What people wrote is looked at with all of an entry.
+        if !self.people_are_silent || due.is_other {
+            return growth;
+        }
+        let changed: FxHashMap<&[u8], Change> =
+            due.records.iter().zip(&due.changes).map(|((key, _), change)| (&**key, *change)).collect();
+        let of_record = |record: u32| {
+            let name = self.entities.records.get(record as usize);
+            let key = name.map(|(source, id)| record_key(source, id)).unwrap_or_default();
+            changed.get(&*key).copied().unwrap_or(Change::None)
+        };
+        for key in &due.entries {
+            if let (Some((before, _)), Some(members)) = (known.get(key), self.naming.members.get(key)) {
+                growth.consider((*key, members), *before, merging, self.entities, of_record);
+            }
+        }
+        growth
+    }
+
+    /// Adds to an entry what new members say; false if that may change what is preferred.
+    fn grow(
+        &self,
+        merging: &Merging<'_>,
+        added: Added,
+        before: u64,
+        batch: &mut Batch,
+    ) -> Result<bool, PipelineError> {
+        let Added { key: (kind, id), members, labels, quads, mut resolution } = added;
+        // Compared with what the store has, so spelt as it does.
+        resolution.iter_mut().for_each(|quad| respell(&mut quad.object));
+        let graphs = &self.session.home.graphs;
+        let backend = self.session.catalogue.backend();
+        let entry = graphs.entry(kind.name(), id);
+        let stored = |predicate: oxrdf::NamedNodeRef<'_>| -> Result<Vec<Term>, PipelineError> {
+            let selection = Selection {
+                subject: Some(entry.clone().into()),
+                predicate: Some(predicate.into_owned()),
+                graph: Some(GraphName::DefaultGraph),
+                ..Selection::default()
+            };
+            Ok(backend
+                .quads(&selection)?
+                .map(|quad| Ok(quad?.object))
+                .collect::<Result<_, CatalogueError>>()?)
+        };
+        // By the name it has, and by no other: then none of its names is preferred for another reason.
+        let label = stored(rdfs::LABEL)?;
+        let is_one_name = label.len() <= 1 && labels.iter().all(|one| label.contains(one));
+        let has_single =
+            merging.single(kind).any(|single| quads.iter().any(|quad| quad.predicate == *single));
+        if !is_one_name || has_single || !stored(skos::ALT_LABEL)?.is_empty() {
+            return Ok(false);
+        }
+        let mut news = Vec::new();
+        for quad in quads {
+            let selection = Selection {
+                subject: Some(quad.subject.clone()),
+                predicate: Some(quad.predicate.clone()),
+                object: Some(quad.object.clone()),
+                graph: Some(GraphName::DefaultGraph),
+                ..Selection::default()
+            };
+            if backend.quads(&selection)?.next().transpose()?.is_none() {
+                news.push(quad);
+            }
+        }
+        let old =
+            self.session.catalogue.described(&graphs.merge(kind.name(), id), &graphs.resolution().into())?;
+        let (times, old): (Vec<Quad>, Vec<Quad>) =
+            old.into_iter().partition(|quad| quad.predicate == prov::ENDED_AT_TIME);
+        let told: FxHashSet<&Quad> = old.iter().collect();
+        let tells: FxHashSet<&Quad> = resolution.iter().collect();
+        let gone = || old.iter().filter(|quad| !tells.contains(quad));
+        let come = || resolution.iter().filter(|quad| !told.contains(quad));
+        let statements = before
+            .wrapping_add(hash_of(&news))
+            .wrapping_add(hash_of(come()))
+            .wrapping_sub(hash_of(gone()))
+            .max(1);
+        batch.removed.extend(gone().cloned().chain(times));
+        batch.added.extend(come().cloned());
+        batch.added.push(merging.ended((kind, id)));
+        batch.added.extend(news);
+        batch.entries.push(((kind, id), Some((members, statements))));
+        Ok(true)
     }
 
     fn flush(&self, batch: Batch) -> Result<(), PipelineError> {

@@ -149,10 +149,10 @@ fn size(triple: &Triple) -> usize {
     subject + triple.predicate.as_str().len() + object
 }
 
-/// Where a record came from stays known when it is withdrawn.
+/// Which run withdrew a record stays known.
 fn was_record(store: &Bounded<'_>, iri: &NamedNode) -> Result<bool, CatalogueError> {
     let provenance = store.graphs().provenance().into();
-    Ok(value(store, iri, prov::WAS_GENERATED_BY, Some(provenance))?.is_some())
+    Ok(value(store, iri, prov::WAS_INVALIDATED_BY, Some(provenance))?.is_some())
 }
 
 /// The name that resolving gave to what had this one. Records say of anything that it is replaced;
