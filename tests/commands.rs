@@ -763,6 +763,7 @@ fn rebuild_and_verify_agree_with_the_archive() {
 #[test]
 fn verify_finds_what_the_store_lost_and_what_it_has_too_much() {
     let desk = desk();
+    desk.store_records();
     desk.run("pinakes import --source shop two.mrc").ok();
     let session = Session::write(Home::open(&desk.path(CATALOGUE)).unwrap(), &mut Unwatched).unwrap();
     let graphs = &session.home.graphs;

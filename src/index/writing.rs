@@ -9,7 +9,7 @@ use super::document::{Document, LONGEST_IRI};
 use super::schema::Schema;
 use super::{Index, IndexError};
 use std::sync::LazyLock;
-use tantivy::indexer::LogMergePolicy;
+use tantivy::indexer::{LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter, Term};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -57,6 +57,12 @@ impl Writer {
 
     pub fn remove(&mut self, iri: &str) {
         self.writer.delete_term(Term::from_field_text(self.schema.iri, iri));
+    }
+
+    /// Leaves segments as they are until [`optimize`](Self::optimize), which then makes one of them
+    /// and does nothing twice.
+    pub fn gather(&mut self) {
+        self.writer.set_merge_policy(Box::new(NoMergePolicy));
     }
 
     /// Removes everything; with the next commit the index is empty.

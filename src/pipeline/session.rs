@@ -124,20 +124,21 @@ impl Session {
         {
             return Err(PipelineError::BaseChanged { was, is: home.graphs.base().to_owned() });
         }
-        let stored = catalogue.holds_records()?;
-        match stored {
-            None if catalogue.position()? > 0 => return Err(PipelineError::OldLayout),
-            Some(was) if was != home.settings.records.stored => {
-                return Err(PipelineError::RecordsElsewhere { was });
+        if catalogue.position()? > 0 {
+            match catalogue.holds_records()? {
+                None => return Err(PipelineError::OldLayout),
+                Some(was) if was != home.settings.records.stored => {
+                    return Err(PipelineError::RecordsElsewhere { was });
+                }
+                Some(_) => {}
             }
-            _ => {}
         }
         let mut session = opened.assemble(home, lock);
         super::holdings::renew(&session)?;
         catch_up(&session, watch)?;
         // One that never held anything is about to.
-        if session.catalogue.holds_records()?.is_none() {
-            let stored = session.home.settings.records.stored;
+        let stored = session.home.settings.records.stored;
+        if session.catalogue.holds_records()? != Some(stored) {
             session.catalogue.backend().set(Catalogue::layout(&session.home.graphs, stored))?;
         }
         super::following::follow_rules(&session, watch)?;

@@ -19,7 +19,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 /// at 300,000 all that is in flight takes some 500 MB.
 const CHECKPOINT: usize = 300_000;
 /// Records between two notes of how far the store is: after a kill so many are mapped again.
-const RECORDS: usize = 20_000;
+const RECORDS: usize = 8_000;
 /// Graphs replaced in one transaction.
 const REWRITES: usize = 2_000;
 

@@ -165,6 +165,7 @@ impl<'a> Indexing<'a> {
             }
         };
         let mut writer = index.writer(BUDGET)?;
+        writer.gather();
         writer.clear()?;
         let mut indexed = Indexed { anew: true, ..Indexed::default() };
         watch.begin("indexing", None);
