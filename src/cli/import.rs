@@ -114,7 +114,7 @@ impl Import {
         }
         let (taken, session) = take(general, &request)?;
         if !self.resolve {
-            resolve::say_waiting(general, &session)?;
+            resolve::leave_waiting(general, &session)?;
             return Ok(taken);
         }
         drop(session);

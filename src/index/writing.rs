@@ -5,7 +5,8 @@
 //! kill. Its memory is bounded by a budget; beyond it, segments go to disk by themselves.
 
 use super::analysis::{ENDINGS, FOLDING, TRANSLITERATION};
-use super::document::{Document, LONGEST_IRI};
+use super::document::{Document, Kind, LONGEST_IRI};
+use super::facets::Facet;
 use super::schema::Schema;
 use super::{Index, IndexError};
 use std::sync::LazyLock;
@@ -53,6 +54,13 @@ impl Writer {
         self.remove(&document.iri);
         self.writer.add_document(self.schema.lay_out(document))?;
         Ok(())
+    }
+
+    /// Removes all documents of one kind.
+    pub fn remove_kind(&mut self, kind: Kind) {
+        if let Some(column) = self.schema.facet(Facet::Kind) {
+            self.writer.delete_term(Term::from_field_text(column, kind.as_str()));
+        }
     }
 
     pub fn remove(&mut self, iri: &str) {

@@ -44,7 +44,9 @@ pub use harvest::{
     notes_beside, rehearse, source_failed,
 };
 pub use import::{Request, import};
-pub use indexing::{Around, IndexState, IndexStatus, Indexed, index_folder, index_status, rebuild_index};
+pub use indexing::{
+    Around, IndexState, IndexStatus, Indexed, index_folder, index_status, index_waiting, rebuild_index,
+};
 pub use intake::Summary;
 pub use library::Shelves;
 pub use mapping::{Change, Changed, load, unload};

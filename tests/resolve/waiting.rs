@@ -113,3 +113,35 @@ fn another_base_is_refused_until_the_store_is_made_again() {
     assert_eq!(after.lines().count(), before.lines().count());
     assert_eq!(waiting(&desk), 0);
 }
+
+/// S0.9, once there is a merged catalogue: what waits is found by lookup, by SPARQL and by searching, each
+/// time as a record, and is an entry like others after the next run.
+#[test]
+fn s0_9_a_record_that_waits_is_found_in_every_way() {
+    let desk = Desk::new();
+    let one = "1,Erewhon,\"Butler, Samuel\",,Trübner,London,1872,English,,246,\n";
+    books(&desk, "north", one);
+    resolve(&desk);
+    let found = || -> Vec<String> {
+        let query =
+            "pinakes query --quiet --format csv -e 'SELECT ?e { ?e pin:search \"erewhon revisited\" }'";
+        let text = desk.run(query).ok().text();
+        text.lines().skip(1).map(|line| line.trim().replace(BASE, "")).collect()
+    };
+    let others = found();
+    assert!(!others.iter().any(|iri| iri.starts_with("record/")), "{others:?}");
+    books(&desk, "south", "a,Erewhon revisited,\"Butler, Samuel\",,Richards,London,1901,English,,338,\n");
+    assert!(found().contains(&"record/south/a".to_owned()), "{:?}", found());
+    let shown = desk.run("pinakes record show south a").ok().text();
+    assert!(shown.contains("unmerged"), "{shown}");
+    let ask =
+        "pinakes query --quiet -e 'ASK { GRAPH ?g { ?i a bf:Instance ; rdfs:label \"Erewhon revisited\" } }'";
+    assert_eq!(desk.run(ask).ok().text(), "yes\n");
+    // Making the index anew keeps it.
+    desk.run("pinakes index rebuild --quiet").ok();
+    assert!(found().contains(&"record/south/a".to_owned()), "{:?}", found());
+    resolve(&desk);
+    let entries = found();
+    assert!(!entries.iter().any(|iri| iri.starts_with("record/")), "{entries:?}");
+    assert!(entries.iter().any(|iri| iri.starts_with("instance/")), "{entries:?}");
+}

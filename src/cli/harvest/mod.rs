@@ -109,7 +109,7 @@ impl What {
         }
         if !self.archive_only {
             let session = Session::read(general.home()?, &mut Progress::new(general))?;
-            resolve::say_waiting(general, &session)?;
+            resolve::leave_waiting(general, &session)?;
         }
         Ok(mistakes.and(taken))
     }

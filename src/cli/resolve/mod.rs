@@ -122,7 +122,12 @@ impl ResolveGroup {
     }
 }
 
-/// Resolves the catalogue and says what came of it.
+/// Lets records that wait be found by searching, and says how many there are.
+pub(super) fn leave_waiting(general: &General, session: &Session) -> anyhow::Result<()> {
+    pipeline::index_waiting(session, &mut Progress::new(general))?;
+    say_waiting(general, session)
+}
+
 /// Says how many records the merged catalogue does not show as they are.
 pub(super) fn say_waiting(general: &General, session: &Session) -> anyhow::Result<()> {
     if let Some(told) = pipeline::count_waiting(session)?.and_then(waiting) {

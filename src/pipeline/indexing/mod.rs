@@ -88,9 +88,47 @@ pub fn index_folder(directory: &Path) -> PathBuf {
 
 /// Makes the index anew, of the master, or of the records while there is none.
 pub fn rebuild_index(session: &Session, watch: &mut dyn Watch) -> Result<Indexed, PipelineError> {
-    let indexed = Indexing::new(session, None)?.anew(watch)?;
+    let mut indexed = Indexing::new(session, None)?.anew(watch)?;
     super::resolve::forget_marks(&session.home)?;
+    let waiting = index_waiting(session, watch)?;
+    indexed.put += waiting;
+    indexed.documents += waiting;
     Ok(indexed)
+}
+
+/// Puts records that wait to be merged into the index of the merged catalogue, each as what it is; says
+/// how many. The next run of resolving takes them out again.
+pub fn index_waiting(session: &Session, watch: &mut dyn Watch) -> Result<u64, PipelineError> {
+    if !session.catalogue.has_master()? {
+        return Ok(0);
+    }
+    let waiting = super::resolve::came_since(session)?;
+    let index = match Index::open(&index_folder(&session.home.directory)) {
+        Ok(index) if !waiting.is_empty() => index,
+        // Whoever makes it will find them.
+        _ => return Ok(0),
+    };
+    let Some(position) = index.position()? else { return Ok(0) };
+    let indexing = Indexing::new(session, None)?;
+    let graphs = &session.home.graphs;
+    let names: Vec<NamedNode> = waiting.iter().map(|(source, id)| graphs.record(source, id)).collect();
+    let mut writer = match index.writer(BUDGET) {
+        Ok(writer) => writer,
+        // Somebody else does it.
+        Err(IndexError::Busy) => return Ok(0),
+        Err(error) => return Err(error.into()),
+    };
+    let mut indexed = Indexed::default();
+    watch.begin("indexing what waits", Some(names.len() as u64));
+    for batch in names.chunks(BATCH) {
+        indexing.put(batch, &mut writer, &mut indexed, |_, _| Ok(()))?;
+        watch.advance(indexed.put, indexed.put);
+    }
+    watch.end();
+    // The master is where it was.
+    writer.commit(position)?;
+    writer.finish()?;
+    Ok(indexed.put)
 }
 
 /// Brings the index up to the entries that are marked; the first master may be at hand.
@@ -199,6 +237,8 @@ impl<'a> Indexing<'a> {
     ) -> Result<Indexed, PipelineError> {
         let mut indexed = Indexed::default();
         let mut writer = index.writer(BUDGET)?;
+        // Nothing waits any more.
+        writer.remove_kind(crate::index::Kind::Record);
         let mut dependent: FxHashSet<NamedNode> = FxHashSet::default();
         watch.begin("indexing", Some(marked.len() as u64));
         for batch in marked.chunks(BATCH) {

@@ -61,6 +61,7 @@ pub use survey::{
     sample, survey,
 };
 pub(super) use texts::Questionnaire;
+pub(super) use waiting::came_since;
 pub use waiting::count_waiting;
 
 use super::indexing::{self, Marks};

@@ -10,16 +10,22 @@ use super::{PipelineError, Session};
 use crate::archive::Kind;
 use std::collections::BTreeSet;
 
-/// Records that wait for the next run. `None` while nothing is merged: then all records are shown.
-pub fn count_waiting(session: &Session) -> Result<Option<u64>, PipelineError> {
-    if !session.catalogue.has_master()? {
-        return Ok(None);
-    }
-    let Some(cache) = Cache::open_read_only(&session.home)? else { return Ok(Some(0)) };
+/// Source and id of a record.
+type Name = (String, String);
+
+/// Records that came, changed or went since the last run.
+pub(in crate::pipeline) fn came_since(session: &Session) -> Result<BTreeSet<Name>, PipelineError> {
+    Ok(match Cache::open_read_only(&session.home)? {
+        Some(cache) => since(session, &cache)?.unwrap_or_default(),
+        None => BTreeSet::new(),
+    })
+}
+
+/// The same; `None` by a cache from before this was noted. The next run notes it.
+fn since(session: &Session, cache: &Cache) -> Result<Option<BTreeSet<Name>>, PipelineError> {
     let up_to = cache.number(UP_TO)?;
     if up_to == 0 {
-        // A cache from before this was counted; the next run counts.
-        return Ok(Some(0));
+        return Ok(None);
     }
     let mut since = BTreeSet::new();
     if session.archive.last_sequence()? > up_to {
@@ -30,6 +36,16 @@ pub fn count_waiting(session: &Session) -> Result<Option<u64>, PipelineError> {
             }
         }
     }
+    Ok(Some(since))
+}
+
+/// Records that wait for the next run. `None` while nothing is merged: then all records are shown.
+pub fn count_waiting(session: &Session) -> Result<Option<u64>, PipelineError> {
+    if !session.catalogue.has_master()? {
+        return Ok(None);
+    }
+    let Some(cache) = Cache::open_read_only(&session.home)? else { return Ok(Some(0)) };
+    let Some(since) = since(session, &cache)? else { return Ok(Some(0)) };
     let (mut present, mut written, mut waiting) = (0, 0, 0);
     for (source, id) in &since {
         let state = session.archive.record(source, id)?.unwrap_or_default();
