@@ -54,9 +54,11 @@ struct State<'a> {
 
 enum Values {
     Scanned(u32),
-    /// Subject and graph by value.
-    Gathered(Rc<FxHashMap<Shared, Vec<(Shared, Shared)>>>),
+    Gathered(Rc<ByValue>),
 }
+
+/// Subject and graph of the statements with each value of one property.
+type ByValue = FxHashMap<Shared, Vec<(Shared, Shared)>>;
 
 /// The dataset of one query.
 pub(super) struct Dataset<'a>(Rc<State<'a>>);
@@ -156,10 +158,7 @@ impl<'a> State<'a> {
     }
 
     /// All values of a property, from the time when scanning for each of them is too much.
-    fn gathered(
-        &self,
-        predicate: &Shared,
-    ) -> Result<Option<Rc<FxHashMap<Shared, Vec<(Shared, Shared)>>>>, CatalogueError> {
+    fn gathered(&self, predicate: &Shared) -> Result<Option<Rc<ByValue>>, CatalogueError> {
         {
             let mut known = self.by_value.borrow_mut();
             match known.entry(predicate.clone()).or_insert(Values::Scanned(0)) {
@@ -171,7 +170,7 @@ impl<'a> State<'a> {
                 Values::Scanned(_) => {}
             }
         }
-        let mut values: FxHashMap<Shared, Vec<(Shared, Shared)>> = FxHashMap::default();
+        let mut values = ByValue::default();
         let pattern = Pattern { predicate: Some((*predicate.0).clone()), ..Pattern::default() };
         for hit in scan(self.views.census()?, pattern) {
             for quad in of_hit(hit?) {

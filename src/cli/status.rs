@@ -2,9 +2,7 @@
 
 use super::progress::Progress;
 use super::{Done, General, output, resolve};
-use oxrdf::Term;
-use pinakes::ontology::shorten;
-use pinakes::pipeline::{self, Session};
+use pinakes::pipeline::{self, Counts, Session};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -20,8 +18,7 @@ impl Status {
     pub fn run(self, general: &General) -> anyhow::Result<Done> {
         let session = Session::read(general.home()?, &mut Progress::new(general))?;
         let sources = session.archive.sources()?;
-        let formats = counts(&session, "report/records-by-format")?;
-        let mut types = counts(&session, "report/records-by-content-type")?;
+        let (formats, mut types) = pipeline::count_holdings(&session)?;
         let records: u64 = sources.iter().map(|(_, counts)| counts.records).sum();
         let told: u64 = types.iter().map(|(_, count)| count).sum();
         if records > told {
@@ -94,31 +91,6 @@ impl Status {
             ))?;
         }
         Ok(Done::Well)
-    }
-}
-
-type Counts = Vec<(String, u64)>;
-
-/// The first column of a report, shortened, and its last, a number.
-fn counts(session: &Session, query: &str) -> anyhow::Result<Counts> {
-    let mut counts = Vec::new();
-    for row in session.catalogue.rows(query, &[])? {
-        let label = row.iter().flatten().next().map(label).unwrap_or_default();
-        let count = match row.last() {
-            Some(Some(Term::Literal(number))) => number.value().parse().unwrap_or(0),
-            _ => 0,
-        };
-        counts.push((label, count));
-    }
-    Ok(counts)
-}
-
-fn label(term: &Term) -> String {
-    match term {
-        Term::Literal(literal) => literal.value().to_owned(),
-        Term::NamedNode(node) => shorten(node.as_str())
-            .unwrap_or_else(|| node.as_str().rsplit(['/', '#']).next().unwrap_or_default().to_owned()),
-        other => other.to_string(),
     }
 }
 

@@ -43,6 +43,7 @@ pub use harvest::{
     Course, End, HarvestRequest, Harvested, Note, Rehearsal, harvest, harvest_note, harvest_notes,
     notes_beside, rehearse, source_failed,
 };
+pub use holdings::{Counts, count_holdings};
 pub use import::{Request, import};
 pub use indexing::{
     Around, IndexState, IndexStatus, Indexed, index_folder, index_status, index_waiting, rebuild_index,

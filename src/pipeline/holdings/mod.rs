@@ -31,10 +31,12 @@ pub(super) mod tests;
 mod visibility;
 
 pub(super) use log::{Log, News};
+pub use reading::Counts;
 pub(super) use reading::Holdings;
 pub(super) use renewing::renew;
 pub(super) use visibility::{Visibility, clock};
 
+use super::Session;
 use crate::catalogue::{Backend, Catalogue, CatalogueError, Graphs, Selection};
 use crate::ontology::{pin, xsd};
 use crate::publish::oai::Datestamp;
@@ -96,6 +98,15 @@ impl Line {
         let line: Self = serde_json::from_slice(bytes).ok()?;
         Some((Datestamp::parse(&line.time)?, line))
     }
+}
+
+/// How many records a catalogue holds of each model and of each content type, by its log and not by
+/// looking at the records.
+pub fn count_holdings(session: &Session) -> Result<(Counts, Counts), CatalogueError> {
+    let step = listed_up_to(session.catalogue.backend(), session.catalogue.graphs())?;
+    let mut holdings = Holdings::new(path(&session.home.directory));
+    holdings.show(step, |time| time)?;
+    Ok(holdings.counts())
 }
 
 /// The step that a store is at; `None` for one that never held a record.

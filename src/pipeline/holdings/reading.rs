@@ -31,11 +31,12 @@ struct Record {
     withdrawn: bool,
 }
 
-/// Records of one source and the same content types; there are few.
+/// Records of one source, the same content types and one model; there are few.
 #[derive(Debug)]
 struct Shelf {
     source: String,
     types: Vec<String>,
+    model: String,
     records: u64,
 }
 
@@ -44,6 +45,15 @@ impl Shelf {
         let types = self.types.iter().map(|code| set_spec(&["type", code]));
         std::iter::once(set_spec(&["source", &self.source])).chain(types).collect()
     }
+}
+
+/// Names with how often they occur.
+pub type Counts = Vec<(String, u64)>;
+
+fn most_first(counts: BTreeMap<&str, u64>) -> Counts {
+    let mut counts: Counts = counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }
 
 impl Holdings {
@@ -149,7 +159,7 @@ impl Holdings {
         // A withdrawn record stays in its sets: whoever harvests one must hear of it.
         let shelf = match before.filter(|_| line.withdrawn) {
             Some(before) => before.shelf,
-            None => self.shelf(line.source, line.types),
+            None => self.shelf(line.source, line.types, line.model),
         };
         if let Some(shelf) = self.shelves.get_mut(shelf) {
             shelf.records += 1;
@@ -157,10 +167,11 @@ impl Holdings {
         self.records.insert((time, id), Record { shelf, withdrawn: line.withdrawn });
     }
 
-    fn shelf(&mut self, source: String, types: Vec<String>) -> usize {
-        let known = self.shelves.iter().position(|shelf| shelf.source == source && shelf.types == types);
+    fn shelf(&mut self, source: String, types: Vec<String>, model: String) -> usize {
+        let is_it = |shelf: &Shelf| shelf.source == source && shelf.types == types && shelf.model == model;
+        let known = self.shelves.iter().position(is_it);
         known.unwrap_or_else(|| {
-            self.shelves.push(Shelf { source, types, records: 0 });
+            self.shelves.push(Shelf { source, types, model, records: 0 });
             self.shelves.len() - 1
         })
     }
@@ -176,6 +187,21 @@ impl Holdings {
         let (sources, types): (BTreeSet<_>, Vec<_>) =
             used.map(|shelf| (shelf.source.as_str(), &shelf.types)).unzip();
         (sources, types.into_iter().flatten().map(String::as_str).collect())
+    }
+
+    /// How many records there are of each model and of each content type, most first; withdrawn ones
+    /// do not count.
+    pub fn counts(&self) -> (Counts, Counts) {
+        let mut of_shelf = vec![0_u64; self.shelves.len()];
+        for record in self.records.values().filter(|record| !record.withdrawn) {
+            of_shelf.get_mut(record.shelf).into_iter().for_each(|count| *count += 1);
+        }
+        let (mut models, mut types): (BTreeMap<&str, u64>, BTreeMap<&str, u64>) = Default::default();
+        for (shelf, count) in self.shelves.iter().zip(of_shelf).filter(|(_, count)| *count > 0) {
+            *models.entry(&shelf.model).or_default() += count;
+            shelf.types.iter().for_each(|code| *types.entry(code).or_default() += count);
+        }
+        (most_first(models), most_first(types))
     }
 
     pub fn header(&self, id: &str) -> Option<Header> {
