@@ -446,7 +446,7 @@ fn replace(table: &mut redb::Table<'_, u64, &'static [u8]>, list: &[Vec<u8>]) ->
     Ok(())
 }
 
-fn put_number(out: &mut Vec<u8>, mut number: usize) {
+pub(super) fn put_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -454,7 +454,7 @@ fn put_number(out: &mut Vec<u8>, mut number: usize) {
     out.push(number as u8);
 }
 
-fn put_text(out: &mut Vec<u8>, text: &str) {
+pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_number(out, text.len());
     out.extend_from_slice(text.as_bytes());
 }
@@ -481,16 +481,17 @@ fn encode(reading: &Reading) -> Vec<u8> {
     out
 }
 
-struct Bytes<'a>(&'a [u8]);
+/// Bytes that are read from the front.
+pub(super) struct Bytes<'a>(pub &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn number(&mut self) -> Option<usize> {
+    pub fn number(&mut self) -> Option<usize> {
         let (mut number, mut shift) = (0_usize, 0);
         loop {
             let byte = *self.take(1)?.first()?;
@@ -502,12 +503,12 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    fn text(&mut self) -> Option<Box<str>> {
+    pub fn text(&mut self) -> Option<&'a str> {
         let length = self.number()?;
-        std::str::from_utf8(self.take(length)?).ok().map(Into::into)
+        std::str::from_utf8(self.take(length)?).ok()
     }
 
-    fn byte(&mut self) -> Option<usize> {
+    pub fn byte(&mut self) -> Option<usize> {
         self.take(1)?.first().map(|byte| usize::from(*byte))
     }
 }
@@ -518,7 +519,7 @@ fn decode(bytes: &[u8]) -> Option<Reading> {
     let mut reading = Reading { hash, ..Reading::default() };
     for _ in 0..bytes.number()? {
         let kind = *Kind::ALL.get(bytes.byte()?)?;
-        reading.found.push(Found { kind, node: bytes.text()? });
+        reading.found.push(Found { kind, node: bytes.text()?.into() });
     }
     for _ in 0..bytes.number()? {
         reading.links.push((bytes.number()?, bytes.number()?));
@@ -526,7 +527,7 @@ fn decode(bytes: &[u8]) -> Option<Reading> {
     for _ in 0..bytes.number()? {
         let entity = bytes.number()?;
         let asked = *Asked::ALL.get(bytes.byte()?)?;
-        reading.rows.push(Row { entity, asked, feature: bytes.text()?, value: bytes.text()? });
+        reading.rows.push(Row { entity, asked, feature: bytes.text()?.into(), value: bytes.text()?.into() });
     }
     Some(reading)
 }

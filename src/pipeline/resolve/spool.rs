@@ -5,7 +5,7 @@
 //! the first master is loaded its entries are also written to a temporary file, in short, and the
 //! index is made from there. Whatever goes wrong with it, the store has everything.
 
-use super::cache::EntryKey;
+use super::cache::{Bytes, EntryKey, put_number, put_text};
 use super::entity::Kind;
 use crate::catalogue::Graphs;
 use crate::catalogue::spelling::respell;
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Spool {
     written: u64,
     /// Properties and datatypes, by their numbers.
     terms: Vec<NamedNode>,
-    numbers: FxHashMap<NamedNode, u32>,
+    numbers: FxHashMap<NamedNode, usize>,
 }
 
 /// What an object is.
@@ -139,11 +139,11 @@ impl Spool {
         Ok(triples)
     }
 
-    fn number(&mut self, term: &NamedNode) -> u32 {
+    fn number(&mut self, term: &NamedNode) -> usize {
         if let Some(number) = self.numbers.get(term) {
             return *number;
         }
-        let number = self.terms.len() as u32;
+        let number = self.terms.len();
         self.terms.push(term.clone());
         self.numbers.insert(term.clone(), number);
         number
@@ -152,47 +152,42 @@ impl Spool {
     fn write(&mut self, name: &str, quad: &Quad) {
         let NamedOrBlankNode::NamedNode(subject) = &quad.subject else { return };
         let Some(inside) = subject.as_str().strip_prefix(name) else { return };
-        self.text(inside);
+        put_text(&mut self.gathered, inside);
         let predicate = self.number(&quad.predicate);
-        self.gathered.extend_from_slice(&predicate.to_le_bytes());
+        put_number(&mut self.gathered, predicate);
         match &quad.object {
             Term::NamedNode(node) => {
                 if let Some(inside) = node.as_str().strip_prefix(name).filter(|rest| is_inside(rest)) {
                     self.gathered.push(Tag::Own as u8);
-                    self.text(inside);
+                    put_text(&mut self.gathered, inside);
                 } else if let Some((kind, id)) = self.entry(node.as_str()) {
                     self.gathered.push(Tag::Entry as u8);
                     self.gathered.push(kind as u8);
                     self.gathered.extend_from_slice(&id.to_le_bytes());
                 } else {
                     self.gathered.push(Tag::Iri as u8);
-                    self.text(node.as_str());
+                    put_text(&mut self.gathered, node.as_str());
                 }
             }
             // Nobody makes any.
             Term::BlankNode(node) => {
                 self.gathered.push(Tag::Iri as u8);
-                self.text(node.as_str());
+                put_text(&mut self.gathered, node.as_str());
             }
             Term::Literal(literal) => {
                 if let Some(language) = literal.language() {
                     self.gathered.push(Tag::Tagged as u8);
-                    self.text(language);
+                    put_text(&mut self.gathered, language);
                 } else if literal.datatype() == oxrdf::vocab::xsd::STRING {
                     self.gathered.push(Tag::Plain as u8);
                 } else {
                     self.gathered.push(Tag::Typed as u8);
                     let datatype = self.number(&literal.datatype().into_owned());
-                    self.gathered.extend_from_slice(&datatype.to_le_bytes());
+                    put_number(&mut self.gathered, datatype);
                 }
-                self.text(literal.value());
+                put_text(&mut self.gathered, literal.value());
             }
         }
-    }
-
-    fn text(&mut self, text: &str) {
-        self.gathered.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        self.gathered.extend_from_slice(text.as_bytes());
     }
 
     /// The entry that a name is of, if it is written in the usual way.
@@ -204,21 +199,21 @@ impl Spool {
     }
 
     fn triple(&self, name: &str, bytes: &mut Bytes<'_>) -> Option<Triple> {
-        let term = |number: u32| self.terms.get(number as usize).cloned();
+        let term = |number: usize| self.terms.get(number).cloned();
         let subject = NamedNode::new_unchecked(format!("{name}{}", bytes.text()?));
         let predicate = term(bytes.number()?)?;
-        let tag = *bytes.take(1)?.first()?;
-        let object: Term = if tag == Tag::Own as u8 {
+        let tag = bytes.byte()?;
+        let object: Term = if tag == Tag::Own as usize {
             NamedNode::new_unchecked(format!("{name}{}", bytes.text()?)).into()
-        } else if tag == Tag::Entry as u8 {
-            let kind = Kind::ALL.get(usize::from(*bytes.take(1)?.first()?))?;
+        } else if tag == Tag::Entry as usize {
+            let kind = Kind::ALL.get(bytes.byte()?)?;
             let id = u64::from_le_bytes(bytes.take(8)?.try_into().ok()?);
             NamedNode::new_unchecked(format!("{}{}/{id:016x}", self.base, kind.name())).into()
-        } else if tag == Tag::Iri as u8 {
+        } else if tag == Tag::Iri as usize {
             NamedNode::new_unchecked(bytes.text()?).into()
-        } else if tag == Tag::Plain as u8 {
+        } else if tag == Tag::Plain as usize {
             Literal::new_simple_literal(bytes.text()?).into()
-        } else if tag == Tag::Tagged as u8 {
+        } else if tag == Tag::Tagged as usize {
             let language = bytes.text()?;
             Literal::new_language_tagged_literal_unchecked(bytes.text()?, language).into()
         } else {
@@ -235,25 +230,6 @@ impl Spool {
 /// Whether what follows an entry's name makes it the name of a node inside.
 fn is_inside(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('#')
-}
-
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn number(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
-    }
-
-    fn text(&mut self) -> Option<&'a str> {
-        let length = self.number()?;
-        std::str::from_utf8(self.take(length as usize)?).ok()
-    }
 }
 
 #[cfg(test)]
