@@ -145,3 +145,40 @@ fn s0_9_a_record_that_waits_is_found_in_every_way() {
     assert!(!entries.iter().any(|iri| iri.starts_with("record/")), "{entries:?}");
     assert!(entries.iter().any(|iri| iri.starts_with("instance/")), "{entries:?}");
 }
+
+/// F.1, for a source: one changed record is read again, its entries are written again, and nothing else.
+#[test]
+fn f_1_a_changed_record_marks_what_depends_on_it_and_nothing_else() {
+    let desk = Desk::new();
+    let book = |number: usize, title: &str| {
+        format!(
+            "{number},{title} {number},\"Writer{number}, Ann\",,Press {number},Town,19{number:02},English,,2{number:02},\n"
+        )
+    };
+    let all = |changed: Option<usize>| -> String {
+        (10..60)
+            .map(|number| book(number, if changed == Some(number) { "Other matters" } else { "Matters" }))
+            .collect()
+    };
+    books(&desk, "north", &all(None));
+    resolve(&desk);
+    let merged =
+        || desk.run("pinakes export --quiet --graph master --format ntriples | LC_ALL=C sort").ok().text();
+    let before = merged();
+    books(&desk, "north", &all(Some(33)));
+    assert_eq!(waiting(&desk), 1);
+    let report = desk.run("pinakes resolve --quiet --json").ok().json();
+    assert_eq!((report["records"].as_u64(), report["read"].as_u64()), (Some(50), Some(1)), "{report:#}");
+    let written: u64 = ["new", "changed", "removed"].iter().map(|what| report[*what].as_u64().unwrap()).sum();
+    // A hub, a work, an instance and whom they name.
+    assert!((1..=8).contains(&written), "{report:#}");
+    let after = merged();
+    let (before, after): (std::collections::BTreeSet<&str>, std::collections::BTreeSet<&str>) =
+        (before.lines().collect(), after.lines().collect());
+    let strange: Vec<&&str> = before
+        .symmetric_difference(&after)
+        .filter(|line| line.contains("atters ") && !line.contains("atters 33"))
+        .collect();
+    assert!(strange.is_empty(), "{strange:?}");
+    assert!(after.iter().any(|line| line.contains("Other matters 33")));
+}
