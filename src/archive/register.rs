@@ -211,9 +211,9 @@ impl Register {
         let state = read_lock(&self.state);
         std::fs::create_dir(to)?;
         for run in &state.runs {
-            std::fs::hard_link(path(&self.directory, run.number), path(to, run.number))?;
+            link(&path(&self.directory, run.number), &path(to, run.number))?;
         }
-        std::fs::hard_link(self.directory.join(BLOCKS), to.join(BLOCKS))?;
+        link(&self.directory.join(BLOCKS), &to.join(BLOCKS))?;
         // A link would do, but the manifest is replaced by renaming and this is as cheap.
         std::fs::copy(self.directory.join(MANIFEST), to.join(MANIFEST))?;
         Ok(())
@@ -223,6 +223,14 @@ impl Register {
     pub fn clear(&self) {
         let mut state = write_lock(&self.state);
         *state = State { next: state.next, ..State::default() };
+    }
+}
+
+/// Another name for a file, or a copy where the archive lies on another disk.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::hard_link(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => std::fs::copy(from, to).map(drop),
+        linked => linked,
     }
 }
 
