@@ -23,8 +23,8 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Looks at an entry that is to be written: `before` is the hash of the members it had, `is_new` and
-    /// `is_other` say of a record whether it came, or changed, since.
+    /// Takes up an entry that is to be written, if it only got new members. `before` is the hash of the
+    /// members it had, and `of_record` says what became of a record since.
     pub fn consider(
         &mut self,
         (key, members): (EntryKey, &[Number]),

@@ -112,7 +112,6 @@ pub(super) fn refresh(
     Ok(done)
 }
 
-/// Reads records, each when it comes, for resolving later.
 impl Questionnaire {
     /// What is asked by the texts in force; `None` if one of them cannot be used, as `resolve` will say.
     pub(in crate::pipeline) fn of_home(home: &Home) -> Option<Self> {
